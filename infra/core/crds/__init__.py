@@ -1,0 +1,1 @@
+"""CRD bundles: schemas pinned by digest, fetched from their makers' modules, applied beside the engine."""

@@ -1,0 +1,204 @@
+"""The few API server requests a bundle needs, and what their failures mean to a person."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol, Self, cast
+
+from infra.core.crds.pins import Manifest, canonical
+from infra.core.crds.properties import BUNDLE_LABEL
+from infra.errors import FlotillaError
+
+FIELD_MANAGER = "flotilla"
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_TIMEOUT_SECONDS = (10, 90)
+_METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+
+
+class CrdApi(Protocol):
+    """What applying, observing and removing CRDs asks of a cluster."""
+
+    def revisions(self, bundle: str) -> dict[str, str]:
+        """Return `uid/generation` by name of the CRDs that carry the bundle's label."""
+        ...
+
+    def get(self, name: str) -> Manifest | None:
+        """Return the live CRD, None when there is none."""
+        ...
+
+    def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        """Apply server-side, taking over conflicting fields; return what the API server makes of it."""
+        ...
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        """Put the whole object in place of the live one of the same resource version."""
+        ...
+
+    def delete(self, name: str, uid: str) -> None:
+        """Delete the CRD if it still is the one with this uid."""
+        ...
+
+    def objects(self, path: str) -> tuple[int, str | None]:
+        """Return how many custom resources there are at an API path, and the name of one."""
+        ...
+
+
+class Cluster:
+    """The API server of a kubeconfig context, asked for CRDs as plain data.
+
+    Args:
+        context: name of the context, in the files of `KUBECONFIG` or in `~/.kube/config`.
+
+    Raises:
+        FlotillaError: no such context.
+    """
+
+    def __init__(self, context: str) -> None:
+        from kubernetes import config
+
+        files = os.environ.get("KUBECONFIG") or "~/.kube/config"
+        self._where = f"context {context}"
+        try:
+            entries = cast("list[dict[str, Any]]", config.list_kube_config_contexts(config_file=files)[0])
+            known = [str(entry["name"]) for entry in entries]
+            if context not in known:
+                raise FlotillaError(
+                    f"the kubeconfig {files} has no such context",
+                    where=self._where,
+                    remedy=f"It has {', '.join(sorted(known)) or 'none'}: name one of them in the stack, or "
+                    "set KUBECONFIG",
+                )
+            self._client = config.new_client_from_config(
+                config_file=files, context=context, persist_config=False
+            )
+        except config.ConfigException as error:
+            raise FlotillaError(
+                f"cannot use the kubeconfig {files} ({error})",
+                where=self._where,
+                remedy="Set KUBECONFIG to a kubeconfig that has this context",
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def revisions(self, bundle: str) -> dict[str, str]:
+        """Return `uid/generation` by name of the CRDs that carry the bundle's label."""
+        query = {"labelSelector": f"{BUNDLE_LABEL}={bundle}"}
+        listed = self._send("GET", _CRDS, query=query, accept=_METADATA_LIST) or {}
+        return {item["metadata"]["name"]: revision(item) for item in listed["items"]}
+
+    def get(self, name: str) -> Manifest | None:
+        """Return the live CRD, None when there is none."""
+        return self._send("GET", f"{_CRDS}/{name}")
+
+    def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        """Apply server-side, taking over conflicting fields; return what the API server makes of it."""
+        query = {"fieldManager": FIELD_MANAGER, "force": "true"} | ({"dryRun": "All"} if dry_run else {})
+        path = f"{_CRDS}/{manifest['metadata']['name']}"
+        return self._sent("PATCH", path, query, manifest, "application/apply-patch+yaml")
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        """Put the whole object in place of the live one of the same resource version."""
+        path = f"{_CRDS}/{manifest['metadata']['name']}"
+        return self._sent("PUT", path, {"fieldManager": FIELD_MANAGER}, manifest, "application/json")
+
+    def delete(self, name: str, uid: str) -> None:
+        """Delete the CRD if it still is the one with this uid."""
+        self._send("DELETE", f"{_CRDS}/{name}", body={"preconditions": {"uid": uid}})
+
+    def objects(self, path: str) -> tuple[int, str | None]:
+        """Return how many custom resources there are at an API path, and the name of one."""
+        listed = self._send("GET", path, query={"limit": "1"}, accept=_METADATA_LIST)
+        if not listed or not listed["items"]:
+            return 0, None
+        first = listed["items"][0]["metadata"]
+        name = "/".join(filter(None, (first.get("namespace"), first["name"])))
+        return 1 + int(listed["metadata"].get("remainingItemCount") or 0), name
+
+    def _sent(
+        self, method: str, path: str, query: Mapping[str, str], body: Manifest, content_type: str
+    ) -> Manifest:
+        return cast("Manifest", self._send(method, path, query=query, body=body, content_type=content_type))
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Manifest | None = None,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+    ) -> Manifest | None:
+        """Return the answer's JSON, None for "not found"; anything else is an error."""
+        from kubernetes.client.exceptions import ApiException
+        from urllib3.exceptions import HTTPError
+
+        headers = {"Accept": accept, "Accept-Encoding": "gzip", "Content-Type": content_type}
+        request = self._client.param_serialize(
+            method,
+            path,
+            query_params=list((query or {}).items()),
+            header_params=headers,
+            auth_settings=["BearerToken"],
+        )
+        try:
+            response = self._client.call_api(
+                request[0],
+                request[1],
+                request[2],
+                canonical(body) if body is not None and content_type != "application/json" else body,
+                None,
+                _TIMEOUT_SECONDS,
+            )
+            content = cast("bytes", response.read())
+        except (HTTPError, ApiException) as error:
+            raise FlotillaError(
+                f"cannot reach the API server at {self._client.configuration.host} ({_cause(error)})",
+                where=self._where,
+                remedy="Start the cluster, or correct the context's server and certificate authority",
+            ) from error
+        if response.status == 404:
+            return None
+        if response.status >= 400:
+            raise self._refusal(response.status, content)
+        return cast("Manifest", json.loads(content))
+
+    def _refusal(self, status: int, content: bytes) -> FlotillaError:
+        message = _message(content) or f"the API server answered {status}"
+        if status == 401:
+            return FlotillaError(
+                "the API server does not accept the credentials", where=self._where, remedy="Log in again"
+            )
+        if status == 403:
+            _, _, denial = message.rpartition("is forbidden: ")
+            return FlotillaError(
+                denial,
+                where=self._where,
+                remedy="Grant get, list, create, patch, update and delete on customresourcedefinitions, and "
+                "list on the custom resources themselves",
+            )
+        return FlotillaError(message, where=self._where)
+
+
+def revision(live: Mapping[str, Any]) -> str:
+    """Return the uid and generation of a live object; its specification stays while they do."""
+    return f"{live['metadata']['uid']}/{live['metadata']['generation']}"
+
+
+def _cause(error: Exception) -> str:
+    """Return the innermost reason of a failed connection, without urllib3's nesting."""
+    reason = getattr(error, "reason", None) or error
+    return " ".join(str(reason).rpartition(": ")[2].split())
+
+
+def _message(content: bytes) -> str:
+    try:
+        return str(json.loads(content).get("message", ""))
+    except (ValueError, AttributeError):
+        return ""

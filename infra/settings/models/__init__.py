@@ -1,0 +1,1 @@
+"""The settings' shape: one file per section."""

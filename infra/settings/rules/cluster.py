@@ -1,0 +1,175 @@
+"""Rules about zones, node pools and storage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from infra.settings.models.cluster import Karpenter, NoAutoscaler
+from infra.settings.models.storage import Efs
+from infra.settings.rules.rule import Violation, repeated, rule
+from infra.settings.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from infra.settings.models.cluster import NodePool
+    from infra.settings.models.settings import Settings
+
+POOLS = ("cluster", "nodePools")
+LEAST_SYSTEM_NODES = 2
+OWNED_LABELS = (
+    "topology.kubernetes.io/",
+    "kubernetes.io/",
+    "node.kubernetes.io/",
+    "karpenter.sh/",
+    "nvidia.com/gpu.",
+)
+"""Prefixes of labels that the cloud, the kubelet, Karpenter and NVIDIA's feature discovery set."""
+
+
+@rule("cluster")
+def zones_are_named_once(settings: Settings) -> Iterator[Violation]:
+    """A zone listed twice would get replicas twice, and its loss would take both."""
+    for index, zone in repeated(settings.cluster.zones):
+        yield Violation(("cluster", "zones", index), f"{zone} is listed twice", "Remove one")
+
+
+@rule("cluster")
+def pools_are_named_once(settings: Settings) -> Iterator[Violation]:
+    """Two pools of one name would be one object."""
+    for index, name in repeated(pool.name for pool in settings.cluster.node_pools):
+        yield Violation((*POOLS, index, "name"), f"another pool is called {name}", "Write another name")
+
+
+@rule("cluster")
+def pools_span_zones_of_the_cluster(settings: Settings) -> Iterator[Violation]:
+    """A pool in a zone that the cluster does not list would hold nodes that nothing spreads over."""
+    known = settings.cluster.zones
+    for number, pool in enumerate(settings.cluster.node_pools):
+        for index, zone in enumerate(pool.zones or ()):
+            if zone not in known:
+                remedy = (
+                    f"{did_you_mean(zone, known)}Write one of {', '.join(known)}, or add it to cluster.zones"
+                )
+                yield Violation(
+                    (*POOLS, number, "zones", index), f"{zone} is not a zone of the cluster", remedy
+                )
+        for index, zone in repeated(pool.zones or ()):
+            yield Violation((*POOLS, number, "zones", index), f"{zone} is listed twice", "Remove one")
+
+
+@rule("cluster")
+def pools_have_room_to_be(settings: Settings) -> Iterator[Violation]:
+    """A pool's least number of nodes cannot exceed its largest."""
+    for number, pool in enumerate(settings.cluster.node_pools):
+        if pool.nodes.min > pool.nodes.max:
+            what = f"{pool.nodes.min} is more than the pool's max of {pool.nodes.max}"
+            yield Violation(
+                (*POOLS, number, "nodes", "min"), what, f"Write {pool.nodes.max} or less, or raise max"
+            )
+
+
+@rule("cluster")
+def the_platform_has_nodes_of_its_own(settings: Settings) -> Iterator[Violation]:
+    """Controllers need a system pool of at least two nodes, so that losing one ends nothing."""
+    system = [
+        (number, pool) for number, pool in enumerate(settings.cluster.node_pools) if pool.purpose == "system"
+    ]
+    if not system:
+        what = "no pool has purpose: system, so the platform's own workloads have nowhere to run"
+        yield Violation(POOLS, what, "Add one of at least 2 nodes")
+        return
+    nodes = sum(pool.nodes.min for _, pool in system)
+    if nodes < LEAST_SYSTEM_NODES:
+        number, _ = system[0]
+        count = "1 system node at rest is" if nodes == 1 else f"{nodes} system nodes at rest are"
+        what = f"{count} not highly available: at least {LEAST_SYSTEM_NODES}"
+        yield Violation((*POOLS, number, "nodes", "min"), what, f"Write {LEAST_SYSTEM_NODES} or more")
+
+
+@rule("cluster")
+def system_nodes_stay(settings: Settings) -> Iterator[Violation]:
+    """Spot machines of one type vanish together, and a platform on them with all its replicas."""
+    for number, pool in enumerate(settings.cluster.node_pools):
+        if pool.purpose == "system" and pool.capacity_type == "spot":
+            what = "spot machines vanish together, and the platform's replicas with them"
+            yield Violation((*POOLS, number, "capacityType"), what, "Write on-demand")
+
+
+@rule("cluster")
+def fixed_pools_have_one_size(settings: Settings) -> Iterator[Violation]:
+    """Without an autoscaler nothing would ever add the nodes between `min` and `max`."""
+    if not isinstance(settings.cluster.autoscaler, NoAutoscaler):
+        return
+    for number, pool in enumerate(settings.cluster.node_pools):
+        if pool.nodes.min < pool.nodes.max:
+            what = f"no autoscaler would ever add nodes beyond the {pool.nodes.min} of min"
+            remedy = f"Write {pool.nodes.min}, or set cluster.autoscaler.kind to karpenter"
+            yield Violation((*POOLS, number, "nodes", "max"), what, remedy)
+
+
+@rule("cluster")
+def karpenter_pools_start_empty(settings: Settings) -> Iterator[Violation]:
+    """Karpenter makes the nodes of cpu and gpu pools for pods that wait, and keeps no minimum."""
+    if not isinstance(settings.cluster.autoscaler, Karpenter):
+        return
+    for number, pool in enumerate(settings.cluster.node_pools):
+        if pool.purpose != "system" and pool.nodes.min > 0:
+            what = f"Karpenter keeps no minimum, so {pool.nodes.min} would not be there"
+            yield Violation((*POOLS, number, "nodes", "min"), what, "Write 0")
+
+
+@rule("cluster")
+def gpu_pools_have_gpus(settings: Settings) -> Iterator[Violation]:
+    """Pods that ask for GPUs go to gpu pools: a machine must be what its pool says."""
+    for number, pool in enumerate(settings.cluster.node_pools):
+        yield from _gpus_of(pool, (*POOLS, number))
+
+
+def _gpus_of(pool: NodePool, path: tuple[str | int, ...]) -> Iterator[Violation]:
+    machine = pool.machine
+    if pool.purpose == "gpu" and not machine.gpus:
+        yield Violation(
+            (*path, "machine"), "a gpu pool's machine has no GPUs", "Add gpus, or change the pool's purpose"
+        )
+    if pool.purpose != "gpu" and machine.gpus:
+        what = f"a {pool.purpose} pool's machine has {machine.gpus} GPUs that no pod would get"
+        yield Violation((*path, "machine", "gpus"), what, "Write 0, or purpose: gpu")
+    if machine.gpus and machine.accelerator is None:
+        what = "the machine has GPUs of no known product"
+        yield Violation((*path, "machine"), what, "Add accelerator, such as NVIDIA-A100-SXM4-40GB")
+    if machine.accelerator is not None and not machine.gpus:
+        what = "names GPUs of a machine that has none"
+        yield Violation((*path, "machine", "accelerator"), what, "Remove it, or add gpus")
+
+
+@rule("cluster")
+def node_labels_are_ours_to_set(settings: Settings) -> Iterator[Violation]:
+    """Labels that the cloud or the kubelet sets would be fought over."""
+    for number, pool in enumerate(settings.cluster.node_pools):
+        for key in pool.labels:
+            if key.startswith(OWNED_LABELS):
+                what = "is set by the cloud, the kubelet or a controller"
+                yield Violation((*POOLS, number, "labels", key), what, "Remove it")
+
+
+@rule("cluster")
+def taints_are_given_once(settings: Settings) -> Iterator[Violation]:
+    """Kubernetes refuses a node with one taint twice."""
+    for number, pool in enumerate(settings.cluster.node_pools):
+        for index, name in repeated(f"{taint.key}:{taint.effect}" for taint in pool.taints):
+            yield Violation((*POOLS, number, "taints", index), f"{name} is given twice", "Remove one")
+
+
+@rule("cluster")
+def efs_owners_are_whole(settings: Settings) -> Iterator[Violation]:
+    """An EFS access point takes user and group together, and chooses groups from a range that has some."""
+    storage, path = settings.cluster.shared_storage, ("cluster", "sharedStorage")
+    if not isinstance(storage, Efs):
+        return
+    if (storage.uid is None) != (storage.gid is None):
+        given, other = ("uid", "gid") if storage.gid is None else ("gid", "uid")
+        yield Violation((*path, given), f"is given without {other}", f"Add {other}, or remove {given}")
+    if storage.gid_range_start > storage.gid_range_end:
+        what = f"{storage.gid_range_start} is more than gidRangeEnd, {storage.gid_range_end}"
+        yield Violation((*path, "gidRangeStart"), what, "Write a smaller number")

@@ -1,0 +1,107 @@
+"""Rules about teams' names, members, quotas and limits."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from infra.settings.quantity import Quantity
+from infra.settings.rules.rule import Violation, repeated, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from infra.settings.models.settings import Settings
+
+RESERVED = frozenset(
+    {
+        "auth",
+        "cert-manager",
+        "default",
+        "istio-system",
+        "karpenter",
+        "knative-serving",
+        "kubeflow",
+        "oauth2-proxy",
+    }
+)
+RESERVED_PREFIXES = ("kube-", "kubeflow-")
+
+
+@rule("teams")
+def teams_are_named_once(settings: Settings) -> Iterator[Violation]:
+    """Two teams of one name would share a namespace."""
+    for index, name in repeated(team.name for team in settings.teams):
+        yield Violation(("teams", index, "name"), f"another team is called {name}", "Write another name")
+
+
+@rule("teams")
+def teams_stay_out_of_the_platforms_namespaces(settings: Settings) -> Iterator[Violation]:
+    """A team's name is its namespace's, and its members' rights there must not reach the platform."""
+    for index, team in enumerate(settings.teams):
+        if team.name in RESERVED or team.name.startswith(RESERVED_PREFIXES):
+            what = f"{team.name} is a namespace of the platform or of Kubernetes"
+            yield Violation(("teams", index, "name"), what, "Write another name")
+
+
+@rule("teams")
+def members_are_named_once(settings: Settings) -> Iterator[Violation]:
+    """Two roles of one person would contradict each other; the owner has every right already."""
+    for number, team in enumerate(settings.teams):
+        people = [team.owner, *(member.name for member in team.members)]
+        for index, name in repeated(people):
+            what = f"{name} is the team's owner already" if name == team.owner else f"{name} is listed twice"
+            yield Violation(("teams", number, "members", index - 1, "name"), what, "Remove one")
+
+
+@rule("teams")
+def container_limits_rise(settings: Settings) -> Iterator[Violation]:
+    """What containers get by default lies within what they may have, and that within the team's quota."""
+    for number, team in enumerate(settings.teams):
+        path, limits, quota = ("teams", number, "limits"), team.limits, team.quota
+        for key in ("cpu", "memory"):
+            steps: list[tuple[str, Quantity]] = [
+                ("defaultRequest", getattr(limits.default_request, key)),
+                ("default", getattr(limits.default, key)),
+                ("max", getattr(limits.max, key)),
+                ("the team's quota", getattr(quota, key)),
+            ]
+            for (name, amount), (bound, most) in pairwise(steps):
+                if amount > most:
+                    what = f"{amount} is more than {bound}, {most}"
+                    yield Violation((*path, name, key), what, f"Write {most} or less, or raise {bound}")
+
+
+@rule("cluster", "teams")
+def containers_fit_a_machine(settings: Settings) -> Iterator[Violation]:
+    """A container as large as the team may make it has to fit on one node of a cpu or gpu pool."""
+    machines = [pool.machine for pool in settings.cluster.node_pools if pool.purpose != "system"]
+    if not machines:
+        return
+    for number, team in enumerate(settings.teams):
+        for key in ("cpu", "memory"):
+            most: Quantity = getattr(team.limits.max, key)
+            largest: Quantity = max(getattr(machine, key) for machine in machines)
+            if most > largest:
+                what = f"{most} fits on no node: the largest machine has {largest}"
+                yield Violation(("teams", number, "limits", "max", key), what, f"Write {largest} or less")
+
+
+@rule("cluster", "teams")
+def quotas_fit_the_pools(settings: Settings) -> Iterator[Violation]:
+    """A quota above what all pools hold at their largest promises what can never be scheduled."""
+    pools = [pool for pool in settings.cluster.node_pools if pool.purpose != "system"]
+    held = {
+        "cpu": sum(pool.machine.cpu.value * pool.nodes.max for pool in pools),
+        "memory": sum(pool.machine.memory.value * pool.nodes.max for pool in pools),
+        "gpus": sum(pool.machine.gpus * pool.nodes.max for pool in pools),
+    }
+    for number, team in enumerate(settings.teams):
+        asked = {"cpu": team.quota.cpu.value, "memory": team.quota.memory.value, "gpus": team.quota.gpus}
+        for key, amount in asked.items():
+            if amount > held[key]:
+                asks: Quantity | int = getattr(team.quota, key)
+                holds = Quantity.of(held[key], like=asks) if isinstance(asks, Quantity) else held[key]
+                what = f"{asks} is more than all cpu and gpu pools hold at their largest, {holds}"
+                remedy = f"Write {holds} or less, or raise a pool's nodes.max"
+                yield Violation(("teams", number, "quota", key), what, remedy)

@@ -1,0 +1,48 @@
+"""The `flotilla` command: what people run around Pulumi."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from infra.errors import FlotillaError
+from ops import crds, down, env, render, sandbox, settings, toolchain, up
+from ops.console import err
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Flotilla: a highly available Kubeflow, declared with Pulumi and kept in sync.",
+)
+app.command("up")(up.up)
+app.command("down")(down.down)
+app.command("env")(env.env)
+app.command("render")(render.render)
+app.add_typer(settings.app, name="settings")
+app.add_typer(crds.app, name="crds")
+app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(toolchain.app, name="toolchain")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; a FlotillaError becomes one line on stderr and exit code 1."""
+    try:
+        app(args=list(arguments) if arguments is not None else None)
+    except FlotillaError as error:
+        err.print("[bold red]error:[/]", end=" ")
+        err.print(str(error), markup=False)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        err.print("interrupted")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

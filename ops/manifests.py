@@ -1,0 +1,103 @@
+"""Declares an environment without engine or cluster and returns the objects that would be applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import pulumi
+from pulumi.runtime import mocks
+
+from infra.core.crds import sources
+from infra.crd_sources import ALL as CRD_SOURCES
+from infra.errors import FlotillaError
+from infra.kubeflow import declare
+
+if TYPE_CHECKING:
+    from infra.settings import Settings
+
+Manifest = dict[str, Any]
+"""An object as YAML shows it: camelCase, with apiVersion, kind and metadata."""
+
+BUNDLE = "pulumi-python:dynamic/flotilla:CrdBundle"
+KUBERNETES = "kubernetes:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendered:
+    """What an environment declares.
+
+    Args:
+        objects: every object but custom resource definitions, sorted by namespace, kind and name.
+        bundles: each bundle's CRDs, as name and digest.
+    """
+
+    objects: list[Manifest]
+    bundles: dict[str, dict[str, str]]
+
+    def definitions(self) -> list[Manifest]:
+        """Return the custom resource definitions themselves, from the mirror, the cache or their modules."""
+        wanted = {name for crds in self.bundles.values() for name in crds}
+        found = [
+            manifest
+            for source in CRD_SOURCES
+            if wanted & source.crds.keys()
+            for manifest in sources.manifests(source)
+            if manifest["metadata"]["name"] in wanted
+        ]
+        return sorted(found, key=sort_key)
+
+
+class _Recorder(mocks.Mocks):
+    """Stands in for the engine: keeps what is registered and echoes it as outputs."""
+
+    def __init__(self) -> None:
+        self.objects: dict[tuple[str, str, str, str], Manifest] = {}
+        self.bundles: dict[str, dict[str, str]] = {}
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[Any, Any]]:
+        inputs = cast("dict[str, Any]", args.inputs)
+        if args.typ == BUNDLE:
+            self.bundles[args.name] = dict(sorted(inputs["crds"].items()))
+        elif args.typ.startswith(KUBERNETES):
+            manifest = _without_nulls(inputs)
+            key = sort_key(manifest)
+            if key in self.objects:
+                raise FlotillaError(f"{' '.join(part for part in key if part)} is declared twice")
+            self.objects[key] = manifest
+        return args.name, inputs
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]]]:
+        raise FlotillaError(f"rendering cannot call {args.token}: it needs a cluster")
+
+
+def render(settings: Settings) -> Rendered:
+    """Return everything the environment declares; needs neither engine, cluster nor network."""
+    recorder = _Recorder()
+    mocks.set_mocks(recorder, project="flotilla", stack=settings.environment, preview=False)
+
+    @pulumi.runtime.test
+    def run() -> None:
+        declare(settings, context=settings.environment)
+
+    run()
+    objects = [recorder.objects[key] for key in sorted(recorder.objects)]
+    return Rendered(objects=objects, bundles=dict(sorted(recorder.bundles.items())))
+
+
+def sort_key(manifest: Manifest) -> tuple[str, str, str, str]:
+    """Return what identifies an object: namespace, API group, kind and name."""
+    metadata = manifest["metadata"]
+    group = manifest["apiVersion"].rpartition("/")[0]
+    return metadata.get("namespace", ""), group, manifest["kind"], metadata["name"]
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {key: _without_nulls(item) for key, item in items if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in cast("list[Any]", value)]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,88 @@
+"""Writes manifests as a folder of files that reviews well: one object each, sorted, replaced as a whole."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from infra.errors import FlotillaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ops.manifests import Manifest
+
+MARKER = ".flotilla-rendered"
+CLUSTER = "_cluster"
+"""Folder of objects that have no namespace."""
+
+
+def write(folder: Path, manifests: Iterable[Manifest]) -> None:
+    """Replace `folder` by one YAML file per object; the same objects give the same bytes.
+
+    Raises:
+        FlotillaError: the folder holds something else, or cannot be written.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).exists():
+        raise FlotillaError(
+            "holds files that were not rendered",
+            where=str(folder),
+            remedy="Choose an empty folder with --output",
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise FlotillaError(f"cannot be written: {error.strerror}", where=str(folder)) from error
+    try:
+        _fill(fresh, manifests)
+        fresh.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        fresh.rename(folder)
+    except OSError as error:
+        raise FlotillaError(f"cannot be written: {error.strerror}", where=str(folder)) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def path_of(manifest: Manifest) -> Path:
+    """Return an object's file below the folder: NAMESPACE/KIND-NAME.yaml, with the group where it has one."""
+    metadata = manifest["metadata"]
+    kind = manifest["kind"].lower()
+    name = metadata["name"].replace(":", "-")
+    return Path(metadata.get("namespace", CLUSTER)) / f"{kind}-{name}.yaml"
+
+
+def dump(manifest: Manifest) -> str:
+    """Return an object as YAML with sorted keys and block text."""
+    return yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=110)
+
+
+def _fill(folder: Path, manifests: Iterable[Manifest]) -> None:
+    for manifest in manifests:
+        path = folder / path_of(manifest)
+        if path.exists():
+            raise FlotillaError(f"two objects are written to {path.relative_to(folder)}")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(dump(manifest), encoding="utf-8")
+    (folder / MARKER).write_text("Written by `flotilla render`; replaced as a whole by the next.\n")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text of several lines as a block, and repeats rather than anchors what occurs twice."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
