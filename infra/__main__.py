@@ -9,18 +9,26 @@ from infra.kubeflow import declare
 from infra.settings import load
 
 
+def cluster_context(stack: str) -> str:
+    """Return the kubeconfig context of the stack's cluster.
+
+    Raises:
+        FlotillaError: the stack names none; the ambient one is never used.
+    """
+    if context := pulumi.Config("flotilla").get("context"):
+        return context
+    raise FlotillaError(
+        "the stack names no cluster",
+        where=f"stacks/Pulumi.{stack}.yaml",
+        remedy=f"Run: pulumi config set flotilla:context CONTEXT --stack {stack}",
+    )
+
+
 def main() -> None:
     """Declare the stack's environment; a mistake in its settings ends the run without a stack trace."""
-    config = pulumi.Config("flotilla")
-    context = config.get("context")
+    stack = pulumi.get_stack()
     try:
-        if context is None:
-            raise FlotillaError(
-                "the stack names no cluster",
-                where=f"stacks/Pulumi.{pulumi.get_stack()}.yaml",
-                remedy="Set it: pulumi config set flotilla:context CONTEXT-OF-YOUR-KUBECONFIG",
-            )
-        platform = declare(load(pulumi.get_stack()), context)
+        platform = declare(load(stack), cluster_context(stack))
     except FlotillaError as error:
         raise pulumi.RunError(str(error)) from error
     for name, value in platform.outputs().items():

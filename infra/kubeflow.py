@@ -65,13 +65,9 @@ def declare(settings: Settings, context: str) -> Platform:
     istio_system = Namespace("istio-system", part_of="mesh", opts=opts)
 
     def after(*ready: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions.merge(
-            opts, pulumi.ResourceOptions(depends_on=[*foundation.ready, *ready])
-        )
+        return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[*foundation.ready, *ready]))
 
-    storage = SharedStorage(
-        "shared-storage", SharedStorageArgs(settings=cluster.shared_storage), opts=opts
-    )
+    storage = SharedStorage("shared-storage", SharedStorageArgs(settings=cluster.shared_storage), opts=opts)
     if isinstance(cluster.autoscaler, Karpenter):
         NodePools(
             "node-pools",
@@ -85,9 +81,7 @@ def declare(settings: Settings, context: str) -> Platform:
         )
     if cluster.gpu.device_plugin.enabled:
         nvidia = Namespace("nvidia", part_of="cluster", pod_security="privileged", opts=opts)
-        DevicePlugin(
-            "device-plugin", DevicePluginArgs(settings=cluster.gpu, namespace=nvidia.name), opts=opts
-        )
+        DevicePlugin("device-plugin", DevicePluginArgs(settings=cluster.gpu, namespace=nvidia.name), opts=opts)
 
     istiod = Istiod(
         "istiod",
@@ -107,9 +101,7 @@ def declare(settings: Settings, context: str) -> Platform:
 
     training = TrainingOperator(
         "training",
-        TrainingOperatorArgs(
-            settings=settings.training.operator, namespace=kubeflow.name, context=context
-        ),
+        TrainingOperatorArgs(settings=settings.training.operator, namespace=kubeflow.name, context=context),
         opts=after(),
     )
 

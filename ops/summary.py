@@ -29,7 +29,15 @@ def print_rendered(console: Console, settings: Settings, rendered: Rendered) -> 
 
 def workloads(manifests: list[Manifest]) -> Table:
     """Return the table of workloads: how each survives losing a pod, a node or a zone."""
-    table = Table("workload", "namespace", "availability", "disruption", "image", title="Workloads", title_justify="left")
+    table = Table(
+        "workload",
+        "namespace",
+        "availability",
+        "disruption",
+        "image",
+        title="Workloads",
+        title_justify="left",
+    )
     budgets = {
         manifest["metadata"]["name"]: manifest["spec"]
         for manifest in manifests
@@ -68,7 +76,15 @@ def pools(settings: Settings) -> Table:
 def quotas(settings: Settings) -> Table:
     """Return the table of teams and what each may use."""
     table = Table(
-        "team", "owner", "CPUs", "memory", "GPUs", "pods", "shared storage", title="Teams", title_justify="left"
+        "team",
+        "owner",
+        "CPUs",
+        "memory",
+        "GPUs",
+        "pods",
+        "shared storage",
+        title="Teams",
+        title_justify="left",
     )
     for team in settings.teams:
         quota = team.quota

@@ -60,7 +60,7 @@ def path_of(manifest: Manifest) -> Path:
 
 def dump(manifest: Manifest) -> str:
     """Return an object as YAML with sorted keys and block text."""
-    return yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=110)
+    return yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=120)
 
 
 def _fill(folder: Path, manifests: Iterable[Manifest]) -> None:
@@ -76,7 +76,7 @@ def _fill(folder: Path, manifests: Iterable[Manifest]) -> None:
 class _Dumper(yaml.SafeDumper):
     """Writes text of several lines as a block, and repeats rather than anchors what occurs twice."""
 
-    def ignore_aliases(self, data: object) -> bool:
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the library's signature
         return True
 
 

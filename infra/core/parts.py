@@ -62,9 +62,7 @@ class Port:
 
 def metrics(number: int, *, path: str = "/metrics", service_port: int | None = None) -> Port:
     """Return the port Prometheus scrapes, reachable from the whole cluster."""
-    return Port(
-        name="http-metrics", number=number, service_port=service_port, reach=Reach.CLUSTER, metrics_path=path
-    )
+    return Port(name="http-metrics", number=number, service_port=service_port, reach=Reach.CLUSTER, metrics_path=path)
 
 
 def webhook(number: int) -> Port:

@@ -58,9 +58,7 @@ class Account:
         wide = k8s.meta.v1.ObjectMetaArgs(name=name, labels=dict(labels))
         subject = k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=name, namespace=namespace)
         self.resources: list[pulumi.Resource] = [
-            k8s.core.v1.ServiceAccount(
-                name, metadata=metadata, automount_service_account_token=False, opts=opts
-            )
+            k8s.core.v1.ServiceAccount(name, metadata=metadata, automount_service_account_token=False, opts=opts)
         ]
         if permissions.cluster:
             self.resources += [

@@ -24,6 +24,7 @@ def container(
 ) -> k8s.core.v1.ContainerArgs:
     """Return the container, with security context, probes and resources."""
     probes = declared.probes
+    amounts = resources.as_manifest()
     served = any(port.service_port for port in declared.ports)
     return k8s.core.v1.ContainerArgs(
         name=name,
@@ -35,7 +36,7 @@ def container(
             k8s.core.v1.ContainerPortArgs(name=port.name, container_port=port.number, protocol="TCP")
             for port in declared.ports
         ],
-        resources=k8s.core.v1.ResourceRequirementsArgs(**resources.as_manifest()),
+        resources=k8s.core.v1.ResourceRequirementsArgs(requests=amounts["requests"], limits=amounts["limits"]),
         readiness_probe=_probe(probes.readiness) if probes else None,
         liveness_probe=_probe(probes.liveness) if probes and probes.liveness else None,
         startup_probe=_probe(probes.startup) if probes and probes.startup else None,
@@ -109,9 +110,7 @@ def template(
     )
 
 
-def _container_security(
-    declared: Container, privileges: Privileges | None
-) -> k8s.core.v1.SecurityContextArgs:
+def _container_security(declared: Container, privileges: Privileges | None) -> k8s.core.v1.SecurityContextArgs:
     privileged = bool(privileges and privileges.privileged)
     added = list(privileges.capabilities) if privileges else []
     return k8s.core.v1.SecurityContextArgs(
@@ -197,9 +196,7 @@ def _variable(name: str, value: EnvironmentValue) -> k8s.core.v1.EnvVarArgs:
 def _volume(volume: Volume) -> k8s.core.v1.VolumeArgs:
     optional = True if volume.optional else None
     if volume.secret:
-        source = k8s.core.v1.SecretVolumeSourceArgs(
-            secret_name=volume.secret, default_mode=0o440, optional=optional
-        )
+        source = k8s.core.v1.SecretVolumeSourceArgs(secret_name=volume.secret, default_mode=0o440, optional=optional)
         return k8s.core.v1.VolumeArgs(name=volume.name, secret=source)
     if volume.config_map:
         source = k8s.core.v1.ConfigMapVolumeSourceArgs(name=volume.config_map, optional=optional)
@@ -216,6 +213,4 @@ def _volume(volume: Volume) -> k8s.core.v1.VolumeArgs:
         )
         return k8s.core.v1.VolumeArgs(name=volume.name, projected=source)
     medium = "Memory" if volume.memory else None
-    return k8s.core.v1.VolumeArgs(
-        name=volume.name, empty_dir=k8s.core.v1.EmptyDirVolumeSourceArgs(medium=medium)
-    )
+    return k8s.core.v1.VolumeArgs(name=volume.name, empty_dir=k8s.core.v1.EmptyDirVolumeSourceArgs(medium=medium))

@@ -40,7 +40,7 @@ def service(
         annotations: what a cloud's load balancer reads.
         allowed_cidrs: source addresses a load balancer accepts; empty means all.
     """
-    offered = [port for port in ports if port.service_port]
+    offered = [(port, port.service_port) for port in ports if port.service_port]
     if not offered:
         return None
     return k8s.core.v1.Service(
@@ -52,10 +52,8 @@ def service(
             type=kind,
             selector=names.selector(name),
             ports=[
-                k8s.core.v1.ServicePortArgs(
-                    name=port.name, port=port.service_port, target_port=port.name, protocol="TCP"
-                )
-                for port in offered
+                k8s.core.v1.ServicePortArgs(name=port.name, port=number, target_port=port.name, protocol="TCP")
+                for port, number in offered
             ],
             load_balancer_source_ranges=list(allowed_cidrs) or None,
             external_traffic_policy="Local" if kind == "LoadBalancer" else None,
@@ -80,8 +78,7 @@ def network_policy(
                 k8s.networking.v1.NetworkPolicyIngressRuleArgs(
                     from_=_peers(reach),
                     ports=[
-                        k8s.networking.v1.NetworkPolicyPortArgs(port=port.number, protocol="TCP")
-                        for port in open_ports
+                        k8s.networking.v1.NetworkPolicyPortArgs(port=port.number, protocol="TCP") for port in open_ports
                     ],
                 )
             )

@@ -80,16 +80,6 @@ class Workload(Component):
         labels = names.labels(name, part_of=args.part_of, version=declared.image.version)
         permissions = with_lease(args.permissions, args.availability)
         account = Account(name, args.namespace, permissions, labels, self.child())
-        self.service = traffic.service(
-            name,
-            args.namespace,
-            declared.ports,
-            labels,
-            self.child(),
-            kind=args.exposure.kind,
-            annotations=args.exposure.annotations,
-            allowed_cidrs=args.exposure.allowed_cidrs,
-        )
         traffic.network_policy(name, args.namespace, declared.ports, labels, self.child())
         template = pod.template(
             name,
@@ -117,6 +107,16 @@ class Workload(Component):
                 template=template,
             ),
             opts=self.child(depends_on=account.resources),
+        )
+        self.service = traffic.service(
+            name,
+            args.namespace,
+            declared.ports,
+            labels,
+            self.child(depends_on=[self.deployment]),
+            kind=args.exposure.kind,
+            annotations=args.exposure.annotations,
+            allowed_cidrs=args.exposure.allowed_cidrs,
         )
         self._guard(name, args.namespace, args.availability, labels)
         self.register_outputs({"availability": describe(args.availability)})

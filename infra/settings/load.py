@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -39,6 +40,7 @@ def load(env: str, values_dir: Path = VALUES) -> Settings:
     Raises:
         FlotillaError: there is no such environment.
         SettingsError: its values are wrong; it lists every problem.
+
     """
     return load_with_origins(env, values_dir).settings
 
@@ -50,7 +52,7 @@ def load_with_origins(env: str, values_dir: Path = VALUES) -> Loaded:
         names = ", ".join(known) or "none"
         remedy = f"{did_you_mean(env, known)}Known: {names}"
         raise FlotillaError(f"there is no environment {env!r}", where=shown(values_dir), remedy=remedy)
-    merged = _read(env, values_dir)
+    merged = _read(env, (BASE, env), values_dir)
     problems, sections = _validate(merged)
     problems += [
         _locate_violation(merged, violation.path, violation.what, violation.remedy)
@@ -73,17 +75,18 @@ def shown(path: Path) -> str:
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
 
 
-def _read(env: str, values_dir: Path) -> Map:
-    """Return base.yaml with the environment's file merged over it."""
-    sources = [Source(path, shown(path)) for path in (values_dir / f"{name}.yaml" for name in (BASE, env))]
+def base_values(values_dir: Path = VALUES) -> Map:
+    """Return what base.yaml says, which is every environment's default."""
+    return _read(BASE, (BASE,), values_dir)
+
+
+def _read(env: str, layers: tuple[str, ...], values_dir: Path) -> Map:
+    """Return the files of an environment, each merged over those before it."""
+    sources = [Source(path, shown(path)) for path in (values_dir / f"{name}.yaml" for name in layers)]
     trees = [source.read() for source in sources]
     if problems := [problem for source in sources for problem in source.problems]:
         raise SettingsError(env, problems)
-    base, own = (tree for tree in trees if tree is not None)
-    merged = merge(base, own)
-    if not isinstance(merged, Map):
-        raise TypeError("two maps merge into a map")
-    return merged
+    return reduce(merge, (tree for tree in trees if tree is not None))
 
 
 def _validate(merged: Map) -> tuple[list[Problem], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,6 +10,8 @@ from infra.settings.tree import Items, Map, Origin, Tree
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indexes from the root of the values."""
+
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,7 @@ class Place:
         origin: file and line of the key, or of the innermost map that lacks it.
         dotted: the key's path as messages write it: `teams[0].quota.gpus`.
         found: whether the key is there.
+
     """
 
     origin: Origin
@@ -35,15 +39,14 @@ def locate(tree: Tree, path: KeyPath, *, missing: bool = False) -> Place:
         tree: where to walk.
         path: keys and indexes.
         missing: whether the last part is known to be missing, and so belongs to the dotted path all the same.
+
     """
     dotted, found = "", True
     for number, part in enumerate(path, start=1):
         child = _child(tree, part)
-        last = number == len(path)
-        if child is None and not (last and missing):
-            continue
-        dotted = join(dotted, part)
         found = child is not None
+        if found or (missing and number == len(path)):
+            dotted = join(dotted, part)
         tree = child or tree
     return Place(tree.origin, dotted, found)
 
@@ -52,6 +55,8 @@ def join(path: str, part: str | int) -> str:
     """Append a key or an index to a dotted path."""
     if isinstance(part, int):
         return f"{path}[{part}]"
+    if not _PLAIN_KEY.fullmatch(part):
+        return f"{path}[{part!r}]"
     return f"{path}.{part}" if path else part
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from infra.settings.locate import KeyPath, locate
-from infra.settings.models.introspect import fields_at
+from infra.settings.models.introspect import discriminator, fields_of, section_at
 from infra.settings.problems import DESIGNED, Problem
 from infra.settings.suggest import closest
 
@@ -45,15 +45,15 @@ def translate(values: Map, detail: ErrorDetails) -> Problem:
 
 
 def _unknown(loc: KeyPath, *, hidden: bool) -> tuple[str, str]:
-    known = list(fields_at(loc[:-1]))
+    section = section_at(loc[:-1])
+    known = list(fields_of(section)) if section else []
+    tag = discriminator(section) if section else None
+    what = f"unknown key with `{tag[0]}: {tag[1]}`" if tag else "unknown key"
     if match := closest(str(loc[-1]), known):
-        return "unknown key", f"Did you mean {match}?"
+        return what, f"Did you mean {match}?"
     if hidden:
-        return (
-            "unknown key, and secrets do not belong in values",
-            "Remove it; use `pulumi config set --secret`",
-        )
-    return "unknown key", f"Known here: {', '.join(known)}" if known else "Remove it"
+        return f"{what}, and values hold no secrets", "Remove it; use `pulumi config set --secret`"
+    return what, f"Known here: {', '.join(known)}" if known else "Remove it"
 
 
 def _explain(kind: str, loc: KeyPath, context: dict[str, Any], given: object) -> tuple[str, str]:
@@ -61,14 +61,12 @@ def _explain(kind: str, loc: KeyPath, context: dict[str, Any], given: object) ->
         return str(context["what"]), str(context["remedy"])
     if kind == "missing":
         return "is missing", _add(loc)
-    if kind == "too_short":
-        return "the list is empty", "Write at least one item"
+    if given is None:
+        return "is empty", REFERENCE
     if kind in {"greater_than_equal", "less_than_equal"}:
         return _out_of_bounds(kind, context, given)
     if kind in {"literal_error", "union_tag_invalid", "union_tag_not_found"}:
         return _not_among(kind, context, given)
-    if given is None:
-        return "is empty", REFERENCE
     if kind in EXPECTED:
         expected, remedy = EXPECTED[kind]
         return f"expected {expected}, got {describe(given)}", remedy
@@ -83,7 +81,8 @@ def _explain(kind: str, loc: KeyPath, context: dict[str, Any], given: object) ->
 
 def _add(loc: KeyPath) -> str:
     """Ask for a missing key, with the first sentence of what it means."""
-    field = fields_at(loc[:-1]).get(str(loc[-1]))
+    section = section_at(loc[:-1])
+    field = fields_of(section).get(str(loc[-1])) if section else None
     meaning = " ".join((field.description or "").split()) if field else ""
     return f"Add it: {re.split(r'[.;:] ', meaning)[0].rstrip('.')}"
 
@@ -114,9 +113,7 @@ def _truth(given: object) -> str:
 
 def _whole(given: object) -> str:
     return (
-        f"{given}, without quotes"
-        if isinstance(given, str) and given.isdecimal()
-        else "digits, without quotes or unit"
+        f"{given}, without quotes" if isinstance(given, str) and given.isdecimal() else "digits, without quotes or unit"
     )
 
 

@@ -26,6 +26,7 @@ class Problem:
         path: dotted path of the key; empty when the file as a whole is meant.
         what: what is wrong, without a full stop.
         remedy: what to write instead, without a full stop.
+
     """
 
     file: str

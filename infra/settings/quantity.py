@@ -39,6 +39,7 @@ class Quantity:
     Args:
         value: the amount in its base unit: CPUs, bytes or pieces.
         style: how it was written (`decimal`, `binary` or `exponent`), and so will be written again.
+
     """
 
     value: Decimal
@@ -50,6 +51,7 @@ class Quantity:
 
         Raises:
             PydanticCustomError: it is not one; the message names the likely intention.
+
         """
         match = _QUANTITY.fullmatch(text)
         if match is None:
@@ -78,9 +80,7 @@ class Quantity:
         if self.style == "binary" and self.value >= 1024 and self.value == int(self.value):
             return _shorten(int(self.value), 1024, BINARY, 0)
         units = (
-            DECIMAL
-            if self.style != "exponent"
-            else {f"e{power}" if power else "": power for power in DECIMAL.values()}
+            DECIMAL if self.style != "exponent" else {f"e{power}" if power else "": power for power in DECIMAL.values()}
         )
         return _shorten(int(self.value / SMALLEST_STEP), 1000, units, -9)
 
@@ -100,9 +100,7 @@ class Quantity:
         )
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"type": ["string", "number"], "pattern": PATTERN}
 
     @classmethod
@@ -127,19 +125,19 @@ def _shorten(number: int, base: int, units: dict[str, int], power: int) -> str:
 
 
 def _explain(text: str) -> Exception:
+    if text.startswith("-"):
+        return invalid(f"{text} is negative", "Write 0 or more")
     if not (match := _ALMOST.fullmatch(text)):
         return invalid(f"{text!r} is not a quantity", "Write a number with a unit, such as 500m or 16Gi")
     number, unit = match["number"], match["unit"]
-    return invalid(
-        f"{text!r} has a unit that Kubernetes does not know: {unit!r}", f"Write {_meant(number, unit)}"
-    )
+    if _QUANTITY.fullmatch(number + unit):
+        return invalid(f"{text!r} has a space before its unit", f"Write {number}{unit}")
+    return invalid(f"{text!r} has a unit that Kubernetes does not know: {unit!r}", f"Write {_meant(number, unit)}")
 
 
 def _meant(number: str, unit: str) -> str:
     """Say what a person who wrote this unit meant."""
     letter = unit[0].upper()
-    if _QUANTITY.fullmatch(number + unit):
-        return f"{number}{unit}, without a space"
     if unit.lower() in {"c", "core", "cores", "cpu", "cpus", "vcpu", "vcpus", "gpu", "gpus"}:
         return number
     if unit.lower() in {"b", "byte", "bytes"}:

@@ -6,7 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic_core import core_schema
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
+
+T = TypeVar("T")
 
 MOST_CPUS = Decimal(10_000)
 LEAST_REPLICAS = 2
@@ -41,6 +43,7 @@ class Text:
         longest: most characters.
         noun: what it is called.
         remedy: what to write instead of a text of another shape.
+
     """
 
     pattern: str
@@ -62,6 +65,23 @@ class Text:
 
     def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"type": "string", "pattern": f"^{self.pattern}$", "maxLength": self.longest}
+
+
+class NotEmpty:
+    """A list of at least one item, checked once its items are valid."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "minItems": 1}
+
+    @staticmethod
+    def check(value: tuple[T, ...]) -> tuple[T, ...]:
+        """Return the list, or raise that it is empty."""
+        if not value:
+            raise invalid("the list is empty", "Write at least one item")
+        return value
 
 
 def _cpu(value: Quantity) -> Quantity:
@@ -118,9 +138,7 @@ DnsName = Annotated[
 LabelKey = Annotated[str, Text(rf"({_NAME}/)?{_KEY}", 317, "label key", "Write name or example.com/name")]
 """Key of a label, annotation or taint, with an optional DNS prefix."""
 
-LabelValue = Annotated[
-    str, Text(rf"({_KEY})?", 63, "label value", f"Write letters, digits, '-', '_' and '.', {_ENDS}")
-]
+LabelValue = Annotated[str, Text(rf"({_KEY})?", 63, "label value", f"Write letters, digits, '-', '_' and '.', {_ENDS}")]
 """Value of a label or taint; may be empty."""
 
 EmailAddress = Annotated[
@@ -134,48 +152,42 @@ EmailAddress = Annotated[
 ]
 """Identity of a person, as the identity provider reports it."""
 
-AbsolutePath = Annotated[
-    str, Text(r"/[^\s:]*", 1024, "absolute path", "Start it with '/', without spaces or colons")
-]
+AbsolutePath = Annotated[str, Text(r"/[^\s:]*", 1024, "absolute path", "Start it with '/', without spaces or colons")]
 """Path on a file server."""
 
 Permissions = Annotated[str, Text(r"[0-7]{3,4}", 4, "mode in octal digits", 'Write it quoted, such as "700"')]
 """Mode of a directory."""
 
-EfsId = Annotated[
-    str, Text(r"fs-[0-9a-f]{8,40}", 43, "file system id", "Write one such as fs-0123456789abcdef0")
-]
+EfsId = Annotated[str, Text(r"fs-[0-9a-f]{8,40}", 43, "file system id", "Write one such as fs-0123456789abcdef0")]
 """Id of an EFS file system."""
 
-Word = Annotated[
-    str, Text(r"[A-Za-z0-9]([-A-Za-z0-9_./:=]*[A-Za-z0-9])?", 253, "word", f"Write one word, {_ENDS}")
-]
+Word = Annotated[str, Text(r"[A-Za-z0-9]([-A-Za-z0-9_./:=]*[A-Za-z0-9])?", 253, "word", f"Write one word, {_ENDS}")]
 """Name in somebody else's namespace: a region, an instance type, a file system, a mount option."""
 
-Cpu = Annotated[Quantity, AfterValidator(_cpu), Noun("CPUs, such as 2 or 500m")]
+Cpu = Annotated[Quantity, AfterValidator(_cpu), Noun("CPUs (`2`, `500m`)")]
 """CPUs: `2`, `0.5` or `500m`."""
 
-Memory = Annotated[Quantity, AfterValidator(_memory), Noun("bytes, such as 16Gi")]
+Memory = Annotated[Quantity, AfterValidator(_memory), Noun("bytes (`16Gi`)")]
 """Bytes: `512Mi`, `16Gi`, `10G`."""
 
 CidrBlock = Annotated[
     str,
     AfterValidator(_cidr),
     WithJsonSchema({"type": "string", "pattern": "^[0-9a-fA-F.:]+/[0-9]{1,3}$"}),
-    Noun("range of addresses, such as 10.0.0.0/8"),
+    Noun("range of addresses (`10.0.0.0/8`)"),
 ]
 """Range of IP addresses."""
 
-Percent = Annotated[int, Field(ge=1, le=100), Noun("percent, 1 to 100")]
+Percent = Annotated[int, Field(ge=1, le=100), Noun("percent")]
 """Share of a whole."""
 
 HaReplicas = Annotated[
     int,
     AfterValidator(_highly_available),
     WithJsonSchema({"type": "integer", "minimum": LEAST_REPLICAS, "maximum": MOST}),
-    Noun(f"whole number, {LEAST_REPLICAS} or more"),
+    Noun(f"whole number ≥ {LEAST_REPLICAS}"),
 ]
 """Number of replicas that survives the loss of one."""
 
-Positive = Annotated[int, Field(ge=1, le=MOST), Noun("whole number, 1 or more")]
-Natural = Annotated[int, Field(ge=0, le=MOST), Noun("whole number, 0 or more")]
+Positive = Annotated[int, Field(ge=1, le=MOST), Noun("whole number ≥ 1")]
+Natural = Annotated[int, Field(ge=0, le=MOST), Noun("whole number ≥ 0")]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any
 
 from infra.settings.models.settings import Values
 
 Schema = dict[str, Any]
+DIALECT = "http://json-schema.org/draft-07/schema#"
 DEFINITIONS = "#/$defs/"
 PART = "Part"
-"""Ends the name of a definition that a file may give in part, because base.yaml gives the rest."""
+"""Ends the name of a definition that a file may give in part, because another file gives the rest."""
 
 
 def render_schema() -> str:
     """Return the schema as the text of values/schema.json."""
-    return json.dumps(schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def schema() -> Schema:
@@ -25,50 +26,54 @@ def schema() -> Schema:
     replace as a whole.
     """
     whole = Values.model_json_schema(by_alias=True)
-    definitions: dict[str, Schema] = whole.pop("$defs")
-    collected: dict[str, Schema] = {}
-    root = _copy(whole, definitions, collected, partial=True)
-    root.update(
-        {
-            "$schema": "http://json-schema.org/draft-07/schema#",
-            "title": "Flotilla's values",
-            "$defs": collected,
-        }
-    )
-    return root
+    layers = _Layers(whole.pop("$defs"))
+    root = layers.copy(whole, partial=True)
+    return {
+        "$schema": DIALECT,
+        "title": "Values of a Flotilla environment",
+        **root,
+        "$defs": layers.definitions,
+    }
 
 
-def _copy(node: Schema, definitions: dict[str, Schema], collected: dict[str, Schema], *, partial: bool) -> Schema:
-    """Copy a schema, and the definitions it refers to, with `required` dropped where it may be given in part."""
+class _Layers:
+    """Copies a schema of whole values into one of layers, with the definitions it refers to.
 
-    def visit(key: str, value: object) -> object:
-        if isinstance(value, dict):
-            inside = cast("Schema", value)
-            if key in {"properties", "$defs"}:
-                return {name: visit(name, child) for name, child in inside.items()}
-            return _copy(inside, definitions, collected, partial=partial and key != "items")
-        if isinstance(value, list) and key in {"oneOf", "anyOf"}:
-            return [visit("", child) for child in cast("list[object]", value)]
-        return value
+    Args:
+        whole: definitions of whole values.
 
-    result: Schema = {}
-    for key, value in node.items():
-        if key == "$ref":
-            result[key] = DEFINITIONS + _define(str(value), definitions, collected, partial=partial)
-        elif key == "oneOf" and partial:
-            result["anyOf"] = visit("anyOf", value)
-        elif key not in {"title", "discriminator", *(("required",) if partial else ())}:
-            result[key] = visit(key, value)
-    return result
+    """
 
+    def __init__(self, whole: dict[str, Schema]) -> None:
+        self.definitions: dict[str, Schema] = {}
+        self._whole = whole
 
-def _define(
-    reference: str, definitions: dict[str, Schema], collected: dict[str, Schema], *, partial: bool
-) -> str:
-    """Copy the definition that a reference names, once, and return the name it has in the copy."""
-    name = reference.removeprefix(DEFINITIONS)
-    copied = name + PART if partial else name
-    if copied not in collected:
-        collected[copied] = {}
-        collected[copied] = _copy(definitions[name], definitions, collected, partial=partial)
-    return copied
+    def copy(self, node: Schema, *, partial: bool) -> Schema:
+        """Return a schema in which nothing is required that another layer may give."""
+        result: Schema = {}
+        for key, value in node.items():
+            match key:
+                case "title" | "discriminator":
+                    pass
+                case "required" if partial:
+                    pass
+                case "$ref":
+                    result[key] = DEFINITIONS + self._define(value.removeprefix(DEFINITIONS), partial=partial)
+                case "properties":
+                    result[key] = {name: self.copy(child, partial=partial) for name, child in value.items()}
+                case "anyOf" | "oneOf":
+                    # Without what is required, a part may fit several of a union's members.
+                    result["anyOf"] = [self.copy(child, partial=partial) for child in value]
+                case "items":
+                    result[key] = self.copy(value, partial=False)
+                case _:
+                    result[key] = value
+        return result
+
+    def _define(self, name: str, *, partial: bool) -> str:
+        """Copy a definition, once, and return the name of the copy."""
+        copied = name + PART if partial else name
+        if copied not in self.definitions:
+            self.definitions[copied] = {}
+            self.definitions[copied].update(self.copy(self._whole[name], partial=partial))
+        return copied

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.reader import ReaderError
 
+from infra.settings.locate import join
 from infra.settings.problems import Problem
 from infra.settings.tree import Items, Leaf, Map, Origin, Tree
 
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 100_000
 """More than any platform needs; stops aliases that multiply without end."""
 
-UNTAGGED = "tag:yaml.org,2002:str"
+STANDARD = "tag:yaml.org,2002:"
+UNTAGGED = frozenset(f"{STANDARD}{kind}" for kind in ("str", "seq", "map"))
 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -34,6 +37,7 @@ class Source:
     Args:
         path: where it lies.
         name: what to call it in messages.
+
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -52,13 +56,14 @@ class Source:
         except yaml.YAMLError as error:
             self._syntax(error)
             return None
+        except RecursionError:
+            self._report(0, "is nested too deeply", "Write fewer levels")
+            return None
         nodes = [node for node in nodes if node is not None]
         if not nodes or nodes[0].value == "":
             self._report(0, "is empty", "Write at least one section, such as `cluster:`")
         elif len(nodes) > 1:
-            self._report(
-                _line(nodes[1]), "starts a second document", "Write one document, without `---` inside it"
-            )
+            self._report(_line(nodes[1]), "starts a second document", "Write one document, without `---` inside it")
         elif not isinstance(nodes[0], MappingNode):
             self._report(_line(nodes[0]), "is not a map of sections", "Write keys, such as `cluster:`")
         else:
@@ -83,74 +88,60 @@ class Source:
     def _syntax(self, error: yaml.YAMLError) -> None:
         """Report what stopped the parser, without quoting the text it stopped at."""
         mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        line = mark.line + 1 if mark else 0
         what = error.problem if isinstance(error, yaml.MarkedYAMLError) else None
-        if what and "'\\t'" in what:
+        line = mark.line + 1 if mark else 0
+        if isinstance(error, ReaderError):
+            what = f"contains the character U+{error.character:04X}"
+            self._report(0, what, "Remove it: YAML takes only printable text")
+        elif what and r"'\t'" in what:
             self._report(line, "is indented with a tab", "Indent with spaces: YAML knows no tabs")
-        elif isinstance(error, yaml.reader.ReaderError):
-            self._report(
-                0,
-                f"contains the character U+{error.character:04X}",
-                "Remove it: YAML takes only printable text",
-            )
         else:
-            self._report(
-                line,
-                f"is not valid YAML: {what or 'it cannot be read'}",
-                "Correct the line or the one before it",
-            )
+            self._report(line, f"is not valid YAML: {what}", "Correct the line or the one before it")
 
     def _tree(self, node: Node, path: str, origin: Origin, above: tuple[Node, ...]) -> Tree:
         self._values += 1
-        if node in above or self._values > MOST_VALUES:
-            self._report(
-                _line(node),
-                "is an alias that contains itself, or repeats beyond measure",
-                "Write it out",
-                path,
-            )
-            return Leaf(None, origin)
-        if isinstance(node, MappingNode):
-            return self._map(node, path, origin, above)
-        if isinstance(node, SequenceNode):
-            items = (
-                self._tree(item, f"{path}[{index}]", Origin(self.name, _line(item)), (*above, node))
-                for index, item in enumerate(node.value)
-            )
-            return Items(tuple(items), origin)
-        return Leaf(self._scalar(cast("ScalarNode", node), path), origin)
+        line = _line(node)
+        if node in above:
+            self._report(line, "is an alias of what contains it", "Write it out", path)
+        elif self._values > MOST_VALUES:
+            if self._values == MOST_VALUES + 1:
+                self._report(line, f"is one of more than {MOST_VALUES} values", "Repeat fewer aliases", path)
+        else:
+            if node.tag not in UNTAGGED:
+                tag = node.tag.replace(STANDARD, "!!")
+                self._report(line, f"has the tag {tag}", "Remove it: values need no tags", path)
+            if isinstance(node, MappingNode):
+                return self._map(node, path, origin, above)
+            if isinstance(node, SequenceNode):
+                return self._items(node, path, origin, above)
+            return Leaf(_scalar(cast("ScalarNode", node)), origin)
+        return Leaf(None, origin)
+
+    def _items(self, node: SequenceNode, path: str, origin: Origin, above: tuple[Node, ...]) -> Items:
+        items = (
+            self._tree(item, join(path, index), Origin(self.name, _line(item)), (*above, node))
+            for index, item in enumerate(node.value)
+        )
+        return Items(tuple(items), origin)
 
     def _map(self, node: MappingNode, path: str, origin: Origin, above: tuple[Node, ...]) -> Map:
         entries: dict[str, Tree] = {}
         lines: dict[str, int] = {}
         for key_node, value_node in node.value:
             key, line = str(key_node.value), _line(key_node)
-            place = f"{path}.{key}" if path else key
             if not isinstance(key_node, ScalarNode):
                 self._report(line, "has a key that is not text", "Write a plain word as the key", path)
             elif key == "<<" and key_node.style is None:
-                self._report(
-                    line, "uses a merge key, which YAML 1.2 does not have", "Write the keys out", place
-                )
+                what = "uses a merge key, which YAML 1.2 does not have"
+                self._report(line, what, "Write the keys out", path)
             elif key in entries:
-                self._report(line, f"is given twice, first on line {lines[key]}", "Keep one of them", place)
+                what = f"is given twice, first on line {lines[key]}"
+                self._report(line, what, "Keep one of them", join(path, key))
             else:
-                entries[key] = self._tree(value_node, place, Origin(self.name, line), (*above, node))
+                place = Origin(self.name, line)
+                entries[key] = self._tree(value_node, join(path, key), place, (*above, node))
                 lines[key] = line
         return Map(entries, origin)
-
-    def _scalar(self, node: ScalarNode, path: str) -> str | int | float | bool | None:
-        """Resolve a scalar by YAML 1.2's core schema, in which `no` and `012` are text."""
-        text = str(node.value)
-        if node.tag != UNTAGGED:
-            self._report(_line(node), f"has the tag {node.tag}", "Remove it: values need no tags", path)
-        if node.style is not None:
-            return text
-        if text in _WORDS:
-            return _WORDS[text]
-        if _INTEGER.fullmatch(text):
-            return int(text)
-        return float(text) if _FLOAT.fullmatch(text) and "." in text else text
 
     def _report(self, line: int, what: str, remedy: str, path: str = "") -> None:
         self.problems.append(Problem(self.name, line, path, what, remedy))
@@ -158,3 +149,15 @@ class Source:
 
 def _line(node: Node) -> int:
     return node.start_mark.line + 1
+
+
+def _scalar(node: ScalarNode) -> str | int | float | bool | None:
+    """Resolve a scalar by YAML 1.2's core schema, in which `no` and `012` are text."""
+    text = str(node.value)
+    if node.style is not None:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) and "." in text else text

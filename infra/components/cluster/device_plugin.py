@@ -69,9 +69,7 @@ class DevicePlugin(Component):
                 ),
                 resources=plugin.resources,
                 affinity=_gpu_nodes(),
-                tolerations=[
-                    k8s.core.v1.TolerationArgs(key=RESOURCE, operator="Exists", effect="NoSchedule")
-                ],
+                tolerations=[k8s.core.v1.TolerationArgs(key=RESOURCE, operator="Exists", effect="NoSchedule")],
                 privileges=Privileges(
                     reason="Registers with the kubelet through its socket on the host, which only root may open.",
                     run_as_root=True,
@@ -89,9 +87,7 @@ def _gpu_nodes() -> k8s.core.v1.AffinityArgs:
 
     def having(key: str, value: str) -> k8s.core.v1.NodeSelectorTermArgs:
         return k8s.core.v1.NodeSelectorTermArgs(
-            match_expressions=[
-                k8s.core.v1.NodeSelectorRequirementArgs(key=key, operator="In", values=[value])
-            ]
+            match_expressions=[k8s.core.v1.NodeSelectorRequirementArgs(key=key, operator="In", values=[value])]
         )
 
     return k8s.core.v1.AffinityArgs(

@@ -43,8 +43,10 @@ class NodePoolsArgs:
 
 
 class NodePools(Component):
-    """Owns one NodePool for each cpu and gpu pool, and their schemas. The system pool, which Karpenter itself runs on,
-    and the node class with its images and networks stay with whoever made the cluster.
+    """Owns one NodePool for each cpu and gpu pool, and their schemas.
+
+    The system pool, which Karpenter itself runs on, and the node class with its images and networks stay with
+    whoever made the cluster.
 
     Source: https://github.com/kubernetes-sigs/karpenter, `pkg/apis/crds`.
     """
@@ -71,9 +73,7 @@ def _spec(pool: NodePool, karpenter: Karpenter, zones: Sequence[str]) -> dict[st
     node_class = karpenter.node_class
     return {
         "template": {
-            "metadata": {
-                "labels": {names.NODE_POOL: pool.name, names.NODE_PURPOSE: pool.purpose, **pool.labels}
-            },
+            "metadata": {"labels": {names.NODE_POOL: pool.name, names.NODE_PURPOSE: pool.purpose, **pool.labels}},
             "spec": {
                 "nodeClassRef": {
                     "group": node_class.group,

@@ -68,9 +68,7 @@ class IngressGateway(Component):
 
     group = "mesh"
 
-    def __init__(
-        self, name: str, args: IngressGatewayArgs, opts: pulumi.ResourceOptions | None = None
-    ) -> None:
+    def __init__(self, name: str, args: IngressGatewayArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, opts)
         ingress = args.settings
         Workload(
@@ -173,7 +171,5 @@ CONTAINER = Container(
     user=1337,
 )
 
-PERMISSIONS = Permissions(
-    namespace=(Rule(groups=("",), resources=("secrets",), verbs=("get", "list", "watch")),)
-)
+PERMISSIONS = Permissions(namespace=(Rule(groups=("",), resources=("secrets",), verbs=("get", "list", "watch")),))
 """Certificates that a Gateway names are Secrets of the proxies' own namespace."""

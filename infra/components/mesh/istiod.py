@@ -56,8 +56,9 @@ class IstiodArgs:
 
 
 class Istiod(Component):
-    """Configures the mesh's proxies and signs their certificates. Owns Istio's schemas, mesh configuration and
-    validating webhook; owns no gateway and injects no sidecars.
+    """Configures the mesh's proxies and signs their certificates.
+
+    Owns Istio's schemas, mesh configuration and validating webhook; owns no gateway and injects no sidecars.
 
     Attributes:
         ready: what gateways and routes must wait for.
@@ -130,9 +131,7 @@ def _validator(namespace: pulumi.Input[str]) -> k8s.admissionregistration.v1.Val
         failure_policy="Ignore",
         side_effects="None",
         client_config=k8s.admissionregistration.v1.WebhookClientConfigArgs(
-            service=k8s.admissionregistration.v1.ServiceReferenceArgs(
-                name=NAME, namespace=namespace, path="/validate"
-            )
+            service=k8s.admissionregistration.v1.ServiceReferenceArgs(name=NAME, namespace=namespace, path="/validate")
         ),
         object_selector=k8s.meta.v1.LabelSelectorArgs(match_labels={"istio.io/rev": "default"}),
         rules=[
@@ -206,7 +205,10 @@ PERMISSIONS = Permissions(
             resources=("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
             verbs=(*READ, "update", "patch"),
         ),
-        Rule(groups=(*ISTIO_GROUPS, "config.istio.io"), resources=("*",), verbs=READ),
+        *(
+            Rule(groups=(group,), resources=plurals, verbs=READ)
+            for group, plurals in crd_sources.ISTIO.resources().items()
+        ),
         Rule(
             groups=("networking.istio.io",),
             resources=("workloadentries",),
@@ -218,11 +220,11 @@ PERMISSIONS = Permissions(
             verbs=(*READ, "create", "update", "patch", "delete"),
         ),
         Rule(groups=("",), resources=("services/status",), verbs=(*READ, "update", "patch")),
+        Rule(groups=("apiextensions.k8s.io",), resources=("customresourcedefinitions",), verbs=READ),
         Rule(
-            groups=("apiextensions.k8s.io",), resources=("customresourcedefinitions",), verbs=READ
-        ),
-        Rule(
-            groups=("",), resources=("pods", "nodes", "services", "namespaces", "endpoints", "secrets"), verbs=READ
+            groups=("",),
+            resources=("pods", "nodes", "services", "namespaces", "endpoints", "secrets"),
+            verbs=READ,
         ),
         Rule(groups=("",), resources=("configmaps",), verbs=(*READ, "create", "update")),
         Rule(groups=("discovery.k8s.io",), resources=("endpointslices",), verbs=READ),
@@ -234,9 +236,7 @@ PERMISSIONS = Permissions(
     namespace=(
         Rule(groups=("",), resources=("secrets",), verbs=(*READ, "create", "update", "delete")),
         Rule(groups=("",), resources=("configmaps",), verbs=("delete",)),
-        Rule(
-            groups=("coordination.k8s.io",), resources=("leases",), verbs=("get", "create", "update", "patch")
-        ),
+        Rule(groups=("coordination.k8s.io",), resources=("leases",), verbs=("get", "create", "update", "patch")),
     ),
 )
 """Upstream's roles without those for the Gateway API, multi-cluster and managed gateways, which are not used."""

@@ -72,14 +72,10 @@ class TrainingOperator(Component):
 
     group = "ml"
 
-    def __init__(
-        self, name: str, args: TrainingOperatorArgs, opts: pulumi.ResourceOptions | None = None
-    ) -> None:
+    def __init__(self, name: str, args: TrainingOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, opts)
         labels = names.labels(NAME, part_of=PART_OF)
-        crds = CrdBundle(
-            f"{name}-crds", crd_sources.TRAINING_OPERATOR, context=args.context, opts=self.child()
-        )
+        crds = CrdBundle(f"{name}-crds", crd_sources.TRAINING_OPERATOR, context=args.context, opts=self.child())
         certificate = k8s.core.v1.Secret(
             WEBHOOK_SECRET,
             metadata=k8s.meta.v1.ObjectMetaArgs(name=WEBHOOK_SECRET, namespace=args.namespace, labels=labels),
@@ -97,9 +93,7 @@ class TrainingOperator(Component):
                 namespace=args.namespace,
                 part_of=PART_OF,
                 container=_container(args.settings),
-                availability=LeaderElected(
-                    replicas=args.settings.replicas, arguments=("--leader-elect",), lease=LEASE
-                ),
+                availability=LeaderElected(replicas=args.settings.replicas, arguments=("--leader-elect",), lease=LEASE),
                 resources=args.settings.resources,
                 permissions=PERMISSIONS,
             ),
@@ -155,9 +149,7 @@ def _container(settings: TrainingOperatorSettings) -> Container:
     )
 
 
-def _webhook(
-    kind: str, namespace: pulumi.Input[str]
-) -> k8s.admissionregistration.v1.ValidatingWebhookArgs:
+def _webhook(kind: str, namespace: pulumi.Input[str]) -> k8s.admissionregistration.v1.ValidatingWebhookArgs:
     """Return one kind's webhook; the operator itself fills in the certificate authority."""
     return k8s.admissionregistration.v1.ValidatingWebhookArgs(
         name=f"validator.{kind}.training-operator.kubeflow.org",
@@ -214,9 +206,7 @@ PERMISSIONS = Permissions(
             resources=("roles", "rolebindings"),
             verbs=("create", "list", "update", "watch"),
         ),
-        Rule(
-            groups=("scheduling.volcano.sh", "scheduling.x-k8s.io"), resources=("podgroups",), verbs=_WRITE
-        ),
+        Rule(groups=("scheduling.volcano.sh", "scheduling.x-k8s.io"), resources=("podgroups",), verbs=_WRITE),
     )
 )
 """Upstream's ClusterRole at v1.9.4. It lacks leases, without which no leader can be elected; the workload adds them."""

@@ -27,12 +27,21 @@ BASE_RULES: dict[str, tuple[Rule, ...]] = {
     "kubeflow-edit": (
         Rule(
             groups=("",),
-            resources=("configmaps", "persistentvolumeclaims", "pods", "secrets", "serviceaccounts", "services"),
+            resources=(
+                "configmaps",
+                "persistentvolumeclaims",
+                "pods",
+                "secrets",
+                "serviceaccounts",
+                "services",
+            ),
             verbs=(*_READ, *_CHANGE),
         ),
         Rule(groups=("",), resources=("pods/exec", "pods/portforward", "pods/attach"), verbs=("create", "get")),
         Rule(
-            groups=("apps",), resources=("deployments", "replicasets", "statefulsets"), verbs=(*_READ, *_CHANGE)
+            groups=("apps",),
+            resources=("deployments", "replicasets", "statefulsets"),
+            verbs=(*_READ, *_CHANGE),
         ),
         Rule(groups=("batch",), resources=("cronjobs", "jobs"), verbs=(*_READ, *_CHANGE)),
         Rule(groups=("autoscaling",), resources=("horizontalpodautoscalers",), verbs=(*_READ, *_CHANGE)),

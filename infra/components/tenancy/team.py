@@ -51,9 +51,7 @@ class Team(Component):
             name,
             metadata=k8s.meta.v1.ObjectMetaArgs(
                 name=name,
-                labels=self._labels
-                | security_labels("baseline")
-                | {"app.kubernetes.io/part-of": "kubeflow-profile"},
+                labels=self._labels | security_labels("baseline") | {"app.kubernetes.io/part-of": "kubeflow-profile"},
                 annotations={"owner": args.settings.owner},
             ),
             opts=self.child(),
@@ -117,11 +115,7 @@ class Team(Component):
                 policy_types=["Ingress"],
                 ingress=[
                     k8s.networking.v1.NetworkPolicyIngressRuleArgs(
-                        from_=[
-                            k8s.networking.v1.NetworkPolicyPeerArgs(
-                                pod_selector=k8s.meta.v1.LabelSelectorArgs()
-                            )
-                        ]
+                        from_=[k8s.networking.v1.NetworkPolicyPeerArgs(pod_selector=k8s.meta.v1.LabelSelectorArgs())]
                     )
                 ],
             ),
@@ -138,9 +132,7 @@ class Team(Component):
             k8s.rbac.v1.RoleBinding(
                 f"{self._settings.name}-{role}",
                 metadata=self._meta(f"team-{role}"),
-                role_ref=k8s.rbac.v1.RoleRefArgs(
-                    api_group=RBAC, kind="ClusterRole", name=f"kubeflow-{role}"
-                ),
+                role_ref=k8s.rbac.v1.RoleRefArgs(api_group=RBAC, kind="ClusterRole", name=f"kubeflow-{role}"),
                 subjects=[
                     k8s.rbac.v1.SubjectArgs(api_group=RBAC, kind="User", name=person)
                     for person in dict.fromkeys(members)
@@ -157,9 +149,7 @@ class Team(Component):
             metadata=self._meta("default-editor"),
             role_ref=k8s.rbac.v1.RoleRefArgs(api_group=RBAC, kind="ClusterRole", name="kubeflow-edit"),
             subjects=[
-                k8s.rbac.v1.SubjectArgs(
-                    kind="ServiceAccount", name=account.metadata.name, namespace=self._namespace
-                )
+                k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account.metadata.name, namespace=self._namespace)
             ],
             opts=self.child(),
         )

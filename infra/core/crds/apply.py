@@ -29,6 +29,7 @@ class Outcome:
     Attributes:
         applied: what to remember of each CRD.
         notes: what a person should know.
+
     """
 
     applied: dict[str, Applied]
@@ -46,6 +47,7 @@ def apply(cluster: CrdApi, properties: Mapping[str, Any], before: Mapping[str, A
     Raises:
         FlotillaError: a schema cannot be had, a change would lose data, or the API server refuses one; then
             nothing was changed. Or a CRD was accepted and is not served.
+
     """
     revisions = cluster.revisions(properties["bundle"]) if before else {}
     current = {

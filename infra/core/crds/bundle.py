@@ -32,6 +32,7 @@ class CrdBundle(dynamic.Resource, module="flotilla", name="CrdBundle"):
 
     Raises:
         FlotillaError: `only` names a CRD that the source does not have.
+
     """
 
     bundle: pulumi.Output[str]

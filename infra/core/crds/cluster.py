@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Protocol, Self, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from infra.core.crds.pins import Manifest, canonical
 from infra.core.crds.properties import BUNDLE_LABEL
 from infra.errors import FlotillaError
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
 
 FIELD_MANAGER = "flotilla"
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -52,33 +56,13 @@ class Cluster:
         context: name of the context, in the files of `KUBECONFIG` or in `~/.kube/config`.
 
     Raises:
-        FlotillaError: no such context.
+        FlotillaError: there is no such context.
+
     """
 
     def __init__(self, context: str) -> None:
-        from kubernetes import config
-
-        files = os.environ.get("KUBECONFIG") or "~/.kube/config"
         self._where = f"context {context}"
-        try:
-            entries = cast("list[dict[str, Any]]", config.list_kube_config_contexts(config_file=files)[0])
-            known = [str(entry["name"]) for entry in entries]
-            if context not in known:
-                raise FlotillaError(
-                    f"the kubeconfig {files} has no such context",
-                    where=self._where,
-                    remedy=f"It has {', '.join(sorted(known)) or 'none'}: name one of them in the stack, or "
-                    "set KUBECONFIG",
-                )
-            self._client = config.new_client_from_config(
-                config_file=files, context=context, persist_config=False
-            )
-        except config.ConfigException as error:
-            raise FlotillaError(
-                f"cannot use the kubeconfig {files} ({error})",
-                where=self._where,
-                remedy="Set KUBECONFIG to a kubeconfig that has this context",
-            ) from error
+        self._client = _client(context, self._where)
 
     def __enter__(self) -> Self:
         return self
@@ -90,7 +74,7 @@ class Cluster:
         """Return `uid/generation` by name of the CRDs that carry the bundle's label."""
         query = {"labelSelector": f"{BUNDLE_LABEL}={bundle}"}
         listed = self._send("GET", _CRDS, query=query, accept=_METADATA_LIST) or {}
-        return {item["metadata"]["name"]: revision(item) for item in listed["items"]}
+        return {item["metadata"]["name"]: revision(item) for item in listed.get("items") or []}
 
     def get(self, name: str) -> Manifest | None:
         """Return the live CRD, None when there is none."""
@@ -114,15 +98,13 @@ class Cluster:
     def objects(self, path: str) -> tuple[int, str | None]:
         """Return how many custom resources there are at an API path, and the name of one."""
         listed = self._send("GET", path, query={"limit": "1"}, accept=_METADATA_LIST)
-        if not listed or not listed["items"]:
+        if not listed or not listed.get("items"):
             return 0, None
         first = listed["items"][0]["metadata"]
         name = "/".join(filter(None, (first.get("namespace"), first["name"])))
         return 1 + int(listed["metadata"].get("remainingItemCount") or 0), name
 
-    def _sent(
-        self, method: str, path: str, query: Mapping[str, str], body: Manifest, content_type: str
-    ) -> Manifest:
+    def _sent(self, method: str, path: str, query: Mapping[str, str], body: Manifest, content_type: str) -> Manifest:
         return cast("Manifest", self._send(method, path, query=query, body=body, content_type=content_type))
 
     def _send(
@@ -184,6 +166,46 @@ class Cluster:
                 "list on the custom resources themselves",
             )
         return FlotillaError(message, where=self._where)
+
+
+def _client(context: str, where: str) -> ApiClient:
+    """Return a client of the context's API server; nothing is sent yet."""
+    from kubernetes import config
+    from yaml import YAMLError
+
+    files = os.environ.get("KUBECONFIG") or "~/.kube/config"
+    if not any(Path(file).expanduser().is_file() for file in files.split(os.pathsep)):
+        raise FlotillaError(
+            f"there is no kubeconfig at {files}",
+            where=where,
+            remedy="Set KUBECONFIG to one that has this context",
+        )
+    try:
+        entries = cast("list[dict[str, Any]]", config.list_kube_config_contexts(config_file=files)[0])
+        known = sorted(str(entry["name"]) for entry in entries)
+        if context not in known:
+            raise FlotillaError(
+                f"the kubeconfig {files} has no such context",
+                where=where,
+                remedy=f"It has {', '.join(known) or 'none'}: name one of them in the stack",
+            )
+        client = config.new_client_from_config(config_file=files, context=context, persist_config=False)
+    except (config.ConfigException, YAMLError) as error:
+        raise FlotillaError(
+            f"cannot use the kubeconfig {files} ({' '.join(str(error).split())})",
+            where=where,
+            remedy="Repair it, or set KUBECONFIG to another that has this context",
+        ) from error
+    if not client.configuration.verify_ssl:
+        _accept_unverified_server()
+    return client
+
+
+def _accept_unverified_server() -> None:
+    """Keep quiet, as kubectl does, about what the kubeconfig itself asks for."""
+    import urllib3
+
+    urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
 
 def revision(live: Mapping[str, Any]) -> str:

@@ -27,9 +27,9 @@ def hash1(archive: zipfile.ZipFile) -> str:
 
 def zip_path(module: str, version: str) -> str:
     """Return where a Go module proxy, or a folder laid out as one, has the module's zip."""
-    return f"{_escaped(module)}/@v/{_escaped(version)}.zip"
+    return f"{escaped(module)}/@v/{escaped(version)}.zip"
 
 
-def _escaped(path: str) -> str:
+def escaped(path: str) -> str:
     """Spell capitals as `!` and the small letter, as module proxies do for case-blind file systems."""
     return re.sub("[A-Z]", lambda capital: "!" + capital[0].lower(), path)

@@ -23,6 +23,8 @@ MIRROR = "FLOTILLA_MIRROR"
 DEFAULT_PROXY = "https://proxy.golang.org"
 _ATTEMPTS = 4
 _TIMEOUT_SECONDS = 30.0
+BETWEEN_ATTEMPTS = wait_random_exponential(multiplier=0.5, max=8)
+"""How long to wait after each failure that may pass."""
 
 
 @contextmanager
@@ -39,12 +41,13 @@ def module_zip(
 
     Raises:
         FlotillaError: neither place has it, or what they have is not what was pinned.
+
     """
     if mirrored := _mirrored(module, version):
         with mirrored.open("rb") as file, _verified(file, str(mirrored), h1) as archive:
             yield archive
         return
-    address = f"{_proxy(module, version)}/{zip_path(module, version)}"
+    address = f"{proxy(module, version)}/{zip_path(module, version)}"
     with tempfile.TemporaryFile() as file:
         if client is None:
             with httpx.Client(timeout=_TIMEOUT_SECONDS, follow_redirects=True) as own:
@@ -63,7 +66,7 @@ def _mirrored(module: str, version: str) -> Path | None:
     return file if file.is_file() else None
 
 
-def _proxy(module: str, version: str) -> str:
+def proxy(module: str, version: str) -> str:
     """Return the first HTTP entry of `GOPROXY`, else Go's default unless downloads are forbidden."""
     entries = [entry.strip() for entry in re.split("[,|]", os.environ.get("GOPROXY", ""))]
     if web := next((entry for entry in entries if entry.startswith(("http://", "https://"))), None):
@@ -79,7 +82,7 @@ def _download(client: httpx.Client, address: str, file: IO[bytes], module: str, 
     attempts = Retrying(
         retry=retry_if_exception(_passing),
         stop=stop_after_attempt(_ATTEMPTS),
-        wait=wait_random_exponential(multiplier=0.5, max=8),
+        wait=BETWEEN_ATTEMPTS,
         reraise=True,
     )
     try:

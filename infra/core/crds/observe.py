@@ -22,6 +22,7 @@ class Observation:
     Attributes:
         crds: by CRD name its pin, or the fingerprint of what was made of it; a deleted CRD is missing.
         applied: what the bundle remembers from now on.
+
     """
 
     crds: dict[str, str]

@@ -26,6 +26,7 @@ class CrdSource:
         h1: the module zip's hash as a go.sum line has it, `h1:` and base64.
         paths: shell patterns of the files in the module that hold the CRDs.
         crds: CRD name to fingerprint (`sha256:` and hex), as `flotilla crds pin` prints them.
+
     """
 
     module: str
@@ -42,11 +43,18 @@ class CrdSource:
         """The bundle's digest: it changes when any CRD in it does."""
         return fingerprint(dict(self.crds))
 
+    def resources(self) -> dict[str, tuple[str, ...]]:
+        """Return the plural names of its kinds by API group, as roles name them."""
+        names = sorted(name.split(".", 1) for name in self.crds)
+        groups = sorted({group for _, group in names})
+        return {group: tuple(plural for plural, its in names if its == group) for group in groups}
+
     def keeping(self, only: tuple[str, ...]) -> CrdSource:
         """Return the same source with just the CRDs named in `only`.
 
         Raises:
             FlotillaError: the source has no CRD of that name.
+
         """
         if unknown := sorted(set(only) - set(self.crds)):
             raise FlotillaError(

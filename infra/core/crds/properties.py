@@ -26,6 +26,7 @@ class Applied(TypedDict):
         pin: fingerprint of the manifest.
         live: fingerprint of the specification that the API server made of it.
         revision: the live object's uid and generation; while it stays, so does the specification.
+
     """
 
     pin: str
@@ -74,6 +75,7 @@ def desired(properties: Mapping[str, Any]) -> dict[str, Manifest]:
 
     Raises:
         FlotillaError: the schemas cannot be had.
+
     """
     return {
         manifest["metadata"]["name"]: labelled(manifest, properties["bundle"])

@@ -25,6 +25,7 @@ class Removal:
     Attributes:
         uids: uid by name of each CRD to delete.
         notes: what is left alone, and why.
+
     """
 
     uids: dict[str, str] = field(default_factory=dict[str, str])
@@ -36,9 +37,10 @@ def plan_removal(cluster: CrdApi, properties: Mapping[str, Any], records: Mappin
 
     Raises:
         FlotillaError: custom resources would be deleted with a CRD, and `destroyWithData` is not set.
+
     """
     plan = Removal()
-    in_use: list[str] = []
+    in_use: dict[str, str] = {}
     for name, record in records.items():
         live = cluster.get(name)
         if live is None:
@@ -48,13 +50,13 @@ def plan_removal(cluster: CrdApi, properties: Mapping[str, Any], records: Mappin
             continue
         plan.uids[name] = live["metadata"]["uid"]
         if not properties.get("destroyWithData") and (use := _use(cluster, live)):
-            in_use.append(use)
+            in_use[name] = use
     if in_use:
         raise FlotillaError(
-            f"custom resources would be deleted with their CRDs: {'; '.join(in_use)}. Nothing was deleted",
+            f"custom resources would be deleted with their CRDs: {'; '.join(in_use.values())}. Nothing was deleted",
             where=f"context {properties['context']}",
-            remedy="Delete them first (kubectl delete KIND --all -A), or set destroy_with_data on the bundle "
-            "and apply that with pulumi up",
+            remedy=f"Delete them first (kubectl delete {','.join(in_use)} --all -A), or set "
+            "destroy_with_data on the bundle and apply that with pulumi up",
         )
     return plan
 
@@ -64,6 +66,7 @@ def remove(cluster: CrdApi, plan: Removal) -> None:
 
     Raises:
         FlotillaError: a CRD does not go, because objects of it have finalizers that nobody removes.
+
     """
     for name, uid in plan.uids.items():
         cluster.delete(name, uid)

@@ -30,6 +30,7 @@ def manifests(source: CrdSource, *, client: httpx.Client | None = None) -> list[
 
     Raises:
         FlotillaError: the module cannot be had, or it does not hold what was pinned.
+
     """
     cached = {name: _cached(pin) for name, pin in source.crds.items()}
     if None in cached.values():
@@ -59,14 +60,12 @@ def read_crds(archive: zipfile.ZipFile, paths: tuple[str, ...], *, where: str) -
 
     Raises:
         FlotillaError: no file matches, or one is not YAML.
+
     """
     found: dict[str, Manifest] = {}
     for entry in archive.namelist():
         inner = entry.partition("@")[2].partition("/")[2]
-        if any(
-            fnmatch.fnmatchcase(inner, pattern) and inner.count("/") == pattern.count("/")
-            for pattern in paths
-        ):
+        if any(fnmatch.fnmatchcase(inner, pattern) and inner.count("/") == pattern.count("/") for pattern in paths):
             for document in _documents(archive.read(entry), where=f"{where}/{inner}"):
                 if document.get("kind") == KIND:
                     found[document["metadata"]["name"]] = document
@@ -85,9 +84,7 @@ def _documents(content: bytes, *, where: str) -> Iterator[dict[str, Any]]:
             if isinstance(document, dict):
                 yield {key: value for key, value in document.items() if key != "status"}
     except yaml.YAMLError as error:
-        raise FlotillaError(
-            "not readable as YAML", where=where, remedy="Choose a released version"
-        ) from error
+        raise FlotillaError("not readable as YAML", where=where, remedy="Choose a released version") from error
 
 
 def _fetched(source: CrdSource, client: httpx.Client | None) -> Iterator[tuple[str, bytes]]:

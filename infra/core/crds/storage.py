@@ -14,6 +14,7 @@ def check_storage(cluster: CrdApi, live: Manifest, manifest: Manifest, *, allow_
     Raises:
         FlotillaError: objects may be stored in a version that is gone; or the storage version changes while
             there are objects, their schemas differ and nothing converts between them.
+
     """
     name = manifest["metadata"]["name"]
     versions = [version["name"] for version in manifest["spec"]["versions"]]

@@ -9,7 +9,17 @@ from pydantic import Field
 from infra.settings.models.base import Section
 from infra.settings.models.resources import Resources
 from infra.settings.models.storage import SharedStorage
-from infra.settings.scalars import Cpu, DnsLabel, DnsName, LabelKey, LabelValue, Memory, Natural, Word
+from infra.settings.scalars import (
+    Cpu,
+    DnsLabel,
+    DnsName,
+    LabelKey,
+    LabelValue,
+    Memory,
+    Natural,
+    NotEmpty,
+    Word,
+)
 
 
 class Taint(Section):
@@ -66,7 +76,7 @@ class NodePool(Section):
     machine: Machine
     """What one node offers."""
 
-    zones: Annotated[tuple[Word, ...], Field(min_length=1)] | None = None
+    zones: Annotated[tuple[Word, ...], NotEmpty()] | None = None
     """Zones the pool spans; all of the cluster's when left out."""
 
     nodes: NodeCount
@@ -147,10 +157,10 @@ class Cluster(Section):
     region: Word
     """Region, as nodes are labelled with."""
 
-    zones: Annotated[tuple[Word, ...], Field(min_length=1)]
+    zones: Annotated[tuple[Word, ...], NotEmpty()]
     """Zones that replicas are spread over; three let a quorum survive the loss of one."""
 
-    node_pools: Annotated[tuple[NodePool, ...], Field(min_length=1)]
+    node_pools: Annotated[tuple[NodePool, ...], NotEmpty()]
     """Sets of machines; at least one with `purpose: system`."""
 
     autoscaler: Autoscaler

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeGuard, Union, get_args, get_origin
 
 from infra.settings.models.base import Section
 from infra.settings.models.settings import Values
@@ -13,33 +13,44 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+Tag: TypeAlias = tuple[str, str]
+
 
 def fields_of(section: type[Section]) -> dict[str, FieldInfo]:
     """Return a section's fields by the key that the values use."""
     return {field.alias or name: field for name, field in section.model_fields.items()}
 
 
-def fields_at(path: Iterable[str | int]) -> dict[str, FieldInfo]:
-    """Return the fields of the section that pydantic reports by this location, if it is one."""
+def section_at(path: Iterable[str | int]) -> type[Section] | None:
+    """Return the section that pydantic reports by this location, if it is one."""
     annotation: Any = Values
     for part in path:
         annotation = _inside(annotation, part)
     candidates = [kind for kind in alternatives(annotation) if is_section(kind)]
-    return fields_of(candidates[0]) if len(candidates) == 1 else {}
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def members(annotation: Any) -> tuple[Any, ...]:
+    """Return the members of a union but None, or the type itself if it is not a union."""
+    if get_origin(annotation) in {Union, UnionType}:
+        return tuple(kind for kind in get_args(annotation) if kind is not NoneType)
+    return (annotation,)
+
+
+def accepts_none(annotation: Any) -> bool:
+    """Tell whether a value may be null."""
+    return get_origin(annotation) in {Union, UnionType} and NoneType in get_args(annotation)
 
 
 def alternatives(annotation: Any) -> list[Any]:
     """Return the types a value may have, without None and what annotates them."""
     if get_origin(annotation) is Annotated:
         return alternatives(get_args(annotation)[0])
-    if get_origin(annotation) in {Union, UnionType}:
-        return [
-            inner for kind in get_args(annotation) if kind is not type(None) for inner in alternatives(kind)
-        ]
-    return [annotation]
+    kinds = members(annotation)
+    return [annotation] if kinds == (annotation,) else [inner for kind in kinds for inner in alternatives(kind)]
 
 
-def is_section(kind: Any) -> bool:
+def is_section(kind: Any) -> TypeGuard[type[Section]]:
     """Tell whether a type is one of the models."""
     return isinstance(kind, type) and issubclass(kind, Section)
 
@@ -59,9 +70,15 @@ def _inside(annotation: Any, part: str | int) -> Any:
     return arguments[1] if get_origin(kind) is dict else None
 
 
-def _is_called(section: type[Section], tag: str | int) -> bool:
-    """Tell whether one of the section's fields can only be this word."""
-    return any(
-        get_origin(field.annotation) is Literal and get_args(field.annotation) == (tag,)
-        for field in section.model_fields.values()
-    )
+def discriminator(section: type[Section]) -> Tag | None:
+    """Return the key and the one word it can hold, by which a union tells this member."""
+    for key, field in fields_of(section).items():
+        words = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+        if len(words) == 1:
+            return key, str(words[0])
+    return None
+
+
+def _is_called(section: type[Section], word: str | int) -> bool:
+    tag = discriminator(section)
+    return tag is not None and tag[1] == word

@@ -39,9 +39,7 @@ class Resources(Section):
         """Return it as a container's `resources`."""
         parts = {"requests": self.requests, "limits": self.limits}
         return {
-            name: {
-                key: str(value) for key, value in part.model_dump(mode="python").items() if value is not None
-            }
+            name: {key: str(value) for key, value in part.model_dump(mode="python").items() if value is not None}
             for name, part in parts.items()
         }
 

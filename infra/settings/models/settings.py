@@ -30,6 +30,7 @@ class Settings(Values):
 
     Args:
         environment: name of the environment, which is its file's name.
+
     """
 
     environment: str

@@ -9,6 +9,7 @@ RULES: tuple[Rule, ...] = (
     cluster.pools_span_zones_of_the_cluster,
     cluster.pools_have_room_to_be,
     cluster.the_platform_has_nodes_of_its_own,
+    cluster.the_platform_spans_zones,
     cluster.system_nodes_stay,
     cluster.fixed_pools_have_one_size,
     cluster.karpenter_pools_start_empty,

@@ -29,52 +29,44 @@ OWNED_LABELS = (
 
 @rule("cluster")
 def zones_are_named_once(settings: Settings) -> Iterator[Violation]:
-    """A zone listed twice would get replicas twice, and its loss would take both."""
+    """Refuse a zone listed twice: it would get replicas twice, and its loss would take both."""
     for index, zone in repeated(settings.cluster.zones):
         yield Violation(("cluster", "zones", index), f"{zone} is listed twice", "Remove one")
 
 
 @rule("cluster")
 def pools_are_named_once(settings: Settings) -> Iterator[Violation]:
-    """Two pools of one name would be one object."""
+    """Refuse two pools of one name: they would be one object."""
     for index, name in repeated(pool.name for pool in settings.cluster.node_pools):
         yield Violation((*POOLS, index, "name"), f"another pool is called {name}", "Write another name")
 
 
 @rule("cluster")
 def pools_span_zones_of_the_cluster(settings: Settings) -> Iterator[Violation]:
-    """A pool in a zone that the cluster does not list would hold nodes that nothing spreads over."""
+    """Refuse a pool in a zone that the cluster does not list: nothing would be spread over its nodes."""
     known = settings.cluster.zones
     for number, pool in enumerate(settings.cluster.node_pools):
         for index, zone in enumerate(pool.zones or ()):
             if zone not in known:
-                remedy = (
-                    f"{did_you_mean(zone, known)}Write one of {', '.join(known)}, or add it to cluster.zones"
-                )
-                yield Violation(
-                    (*POOLS, number, "zones", index), f"{zone} is not a zone of the cluster", remedy
-                )
+                remedy = f"{did_you_mean(zone, known)}Write one of {', '.join(known)}, or add it to cluster.zones"
+                yield Violation((*POOLS, number, "zones", index), f"{zone} is not a zone of the cluster", remedy)
         for index, zone in repeated(pool.zones or ()):
             yield Violation((*POOLS, number, "zones", index), f"{zone} is listed twice", "Remove one")
 
 
 @rule("cluster")
 def pools_have_room_to_be(settings: Settings) -> Iterator[Violation]:
-    """A pool's least number of nodes cannot exceed its largest."""
+    """Refuse a pool whose least number of nodes exceeds its largest."""
     for number, pool in enumerate(settings.cluster.node_pools):
         if pool.nodes.min > pool.nodes.max:
             what = f"{pool.nodes.min} is more than the pool's max of {pool.nodes.max}"
-            yield Violation(
-                (*POOLS, number, "nodes", "min"), what, f"Write {pool.nodes.max} or less, or raise max"
-            )
+            yield Violation((*POOLS, number, "nodes", "min"), what, f"Write {pool.nodes.max} or less, or raise max")
 
 
 @rule("cluster")
 def the_platform_has_nodes_of_its_own(settings: Settings) -> Iterator[Violation]:
-    """Controllers need a system pool of at least two nodes, so that losing one ends nothing."""
-    system = [
-        (number, pool) for number, pool in enumerate(settings.cluster.node_pools) if pool.purpose == "system"
-    ]
+    """Refuse fewer than two system nodes: losing one has to leave the platform running."""
+    system = [(number, pool) for number, pool in enumerate(settings.cluster.node_pools) if pool.purpose == "system"]
     if not system:
         what = "no pool has purpose: system, so the platform's own workloads have nowhere to run"
         yield Violation(POOLS, what, "Add one of at least 2 nodes")
@@ -88,8 +80,19 @@ def the_platform_has_nodes_of_its_own(settings: Settings) -> Iterator[Violation]
 
 
 @rule("cluster")
+def the_platform_spans_zones(settings: Settings) -> Iterator[Violation]:
+    """Refuse system nodes in a single zone of several: its loss would take the platform."""
+    cluster = settings.cluster
+    system = [(number, pool) for number, pool in enumerate(cluster.node_pools) if pool.purpose == "system"]
+    spanned = {zone for _, pool in system for zone in pool.zones or cluster.zones}
+    if system and len(cluster.zones) > 1 and len(spanned) == 1:
+        what = f"all system nodes are in {spanned.pop()}, and would be lost with it"
+        yield Violation((*POOLS, system[0][0], "zones"), what, "Add a second zone")
+
+
+@rule("cluster")
 def system_nodes_stay(settings: Settings) -> Iterator[Violation]:
-    """Spot machines of one type vanish together, and a platform on them with all its replicas."""
+    """Refuse spot machines for the platform: those of one type vanish together."""
     for number, pool in enumerate(settings.cluster.node_pools):
         if pool.purpose == "system" and pool.capacity_type == "spot":
             what = "spot machines vanish together, and the platform's replicas with them"
@@ -98,7 +101,7 @@ def system_nodes_stay(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster")
 def fixed_pools_have_one_size(settings: Settings) -> Iterator[Violation]:
-    """Without an autoscaler nothing would ever add the nodes between `min` and `max`."""
+    """Refuse a range of nodes without an autoscaler: nothing would ever add the nodes beyond `min`."""
     if not isinstance(settings.cluster.autoscaler, NoAutoscaler):
         return
     for number, pool in enumerate(settings.cluster.node_pools):
@@ -110,7 +113,7 @@ def fixed_pools_have_one_size(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster")
 def karpenter_pools_start_empty(settings: Settings) -> Iterator[Violation]:
-    """Karpenter makes the nodes of cpu and gpu pools for pods that wait, and keeps no minimum."""
+    """Refuse a minimum in cpu and gpu pools under Karpenter: it makes nodes only for pods that wait."""
     if not isinstance(settings.cluster.autoscaler, Karpenter):
         return
     for number, pool in enumerate(settings.cluster.node_pools):
@@ -121,7 +124,7 @@ def karpenter_pools_start_empty(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster")
 def gpu_pools_have_gpus(settings: Settings) -> Iterator[Violation]:
-    """Pods that ask for GPUs go to gpu pools: a machine must be what its pool says."""
+    """Refuse a machine that is not what its pool says: only pods that ask for GPUs go to gpu pools."""
     for number, pool in enumerate(settings.cluster.node_pools):
         yield from _gpus_of(pool, (*POOLS, number))
 
@@ -145,7 +148,7 @@ def _gpus_of(pool: NodePool, path: tuple[str | int, ...]) -> Iterator[Violation]
 
 @rule("cluster")
 def node_labels_are_ours_to_set(settings: Settings) -> Iterator[Violation]:
-    """Labels that the cloud or the kubelet sets would be fought over."""
+    """Refuse labels that the cloud, the kubelet or a controller sets: they would be fought over."""
     for number, pool in enumerate(settings.cluster.node_pools):
         for key in pool.labels:
             if key.startswith(OWNED_LABELS):
@@ -155,7 +158,7 @@ def node_labels_are_ours_to_set(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster")
 def taints_are_given_once(settings: Settings) -> Iterator[Violation]:
-    """Kubernetes refuses a node with one taint twice."""
+    """Refuse one taint twice, as Kubernetes does."""
     for number, pool in enumerate(settings.cluster.node_pools):
         for index, name in repeated(f"{taint.key}:{taint.effect}" for taint in pool.taints):
             yield Violation((*POOLS, number, "taints", index), f"{name} is given twice", "Remove one")
@@ -163,7 +166,7 @@ def taints_are_given_once(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster")
 def efs_owners_are_whole(settings: Settings) -> Iterator[Violation]:
-    """An EFS access point takes user and group together, and chooses groups from a range that has some."""
+    """Refuse an EFS user without a group or the reverse, and an empty range of groups, as the driver does."""
     storage, path = settings.cluster.shared_storage, ("cluster", "sharedStorage")
     if not isinstance(storage, Efs):
         return

@@ -27,6 +27,7 @@ class Violation:
         path: the key to blame, as keys and indexes in the values' own spelling.
         what: what is wrong, without a full stop.
         remedy: what to write instead, without a full stop.
+
     """
 
     path: KeyPath
@@ -41,6 +42,7 @@ class Rule:
     Args:
         check: returns every violation; its docstring says what the rule demands and why.
         sections: attributes of the settings that it reads.
+
     """
 
     check: Check

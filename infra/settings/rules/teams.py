@@ -30,14 +30,14 @@ RESERVED_PREFIXES = ("kube-", "kubeflow-")
 
 @rule("teams")
 def teams_are_named_once(settings: Settings) -> Iterator[Violation]:
-    """Two teams of one name would share a namespace."""
+    """Refuse two teams of one name: they would share a namespace."""
     for index, name in repeated(team.name for team in settings.teams):
         yield Violation(("teams", index, "name"), f"another team is called {name}", "Write another name")
 
 
 @rule("teams")
 def teams_stay_out_of_the_platforms_namespaces(settings: Settings) -> Iterator[Violation]:
-    """A team's name is its namespace's, and its members' rights there must not reach the platform."""
+    """Refuse a team named as a namespace of the platform: its members' rights would reach it."""
     for index, team in enumerate(settings.teams):
         if team.name in RESERVED or team.name.startswith(RESERVED_PREFIXES):
             what = f"{team.name} is a namespace of the platform or of Kubernetes"
@@ -46,7 +46,7 @@ def teams_stay_out_of_the_platforms_namespaces(settings: Settings) -> Iterator[V
 
 @rule("teams")
 def members_are_named_once(settings: Settings) -> Iterator[Violation]:
-    """Two roles of one person would contradict each other; the owner has every right already."""
+    """Refuse one person twice: two roles contradict each other, and the owner has every right already."""
     for number, team in enumerate(settings.teams):
         people = [team.owner, *(member.name for member in team.members)]
         for index, name in repeated(people):
@@ -56,7 +56,7 @@ def members_are_named_once(settings: Settings) -> Iterator[Violation]:
 
 @rule("teams")
 def container_limits_rise(settings: Settings) -> Iterator[Violation]:
-    """What containers get by default lies within what they may have, and that within the team's quota."""
+    """Refuse defaults above what a container may have, and that above the team's quota."""
     for number, team in enumerate(settings.teams):
         path, limits, quota = ("teams", number, "limits"), team.limits, team.quota
         for key in ("cpu", "memory"):
@@ -74,7 +74,7 @@ def container_limits_rise(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster", "teams")
 def containers_fit_a_machine(settings: Settings) -> Iterator[Violation]:
-    """A container as large as the team may make it has to fit on one node of a cpu or gpu pool."""
+    """Refuse containers larger than the largest machine of the cpu and gpu pools."""
     machines = [pool.machine for pool in settings.cluster.node_pools if pool.purpose != "system"]
     if not machines:
         return
@@ -89,7 +89,7 @@ def containers_fit_a_machine(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster", "teams")
 def quotas_fit_the_pools(settings: Settings) -> Iterator[Violation]:
-    """A quota above what all pools hold at their largest promises what can never be scheduled."""
+    """Refuse a quota above what all cpu and gpu pools hold at their largest: it could never be used."""
     pools = [pool for pool in settings.cluster.node_pools if pool.purpose != "system"]
     held = {
         "cpu": sum(pool.machine.cpu.value * pool.nodes.max for pool in pools),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @rule()
 def requests_stay_within_limits(settings: Settings) -> Iterator[Violation]:
-    """Kubernetes refuses a container that requests more than its limit."""
+    """Refuse a request above its limit, as Kubernetes does."""
     for path, resources in each(Resources, settings):
         for key, request, limit in (
             ("cpu", resources.requests.cpu, resources.limits.cpu),
@@ -23,14 +23,12 @@ def requests_stay_within_limits(settings: Settings) -> Iterator[Violation]:
         ):
             if limit is not None and request > limit:
                 remedy = f"Write {limit} or less, or raise the limit"
-                yield Violation(
-                    (*path, "requests", key), f"{request} is more than the limit, {limit}", remedy
-                )
+                yield Violation((*path, "requests", key), f"{request} is more than the limit, {limit}", remedy)
 
 
 @rule()
 def autoscaling_has_room(settings: Settings) -> Iterator[Violation]:
-    """The least number of replicas cannot exceed the largest."""
+    """Refuse a least number of replicas above the largest."""
     for path, scaling in each(Autoscaling, settings):
         if scaling.min > scaling.max:
             what = f"{scaling.max} is less than min, {scaling.min}"
@@ -39,7 +37,7 @@ def autoscaling_has_room(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster", "mesh", "training")
 def replicas_fit_a_system_node(settings: Settings) -> Iterator[Violation]:
-    """A replica that no system node can hold stays pending for ever."""
+    """Refuse a replica that no system node can hold: it would stay pending for ever."""
     machines = [pool.machine for pool in settings.cluster.node_pools if pool.purpose == "system"]
     if not machines:
         return
@@ -57,19 +55,17 @@ def replicas_fit_a_system_node(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster", "training")
 def replicas_have_nodes_of_their_own(settings: Settings) -> Iterator[Violation]:
-    """Two replicas on one node are lost together, so more replicas than system nodes add nothing."""
+    """Refuse more replicas than system nodes: two on one node are lost together."""
     nodes = sum(pool.nodes.max for pool in settings.cluster.node_pools if pool.purpose == "system")
     replicas = settings.training.operator.replicas
     if 0 < nodes < replicas:
         what = f"{replicas} replicas would share at most {nodes} system nodes"
-        yield Violation(
-            ("training", "operator", "replicas"), what, f"Write {nodes} or less, or raise the pool's max"
-        )
+        yield Violation(("training", "operator", "replicas"), what, f"Write {nodes} or less, or raise the pool's max")
 
 
 @rule("training")
 def bursts_are_not_below_the_rate(settings: Settings) -> Iterator[Violation]:
-    """The client never reaches a sustained rate that one burst may not hold."""
+    """Refuse a burst below the sustained rate, which could then never be reached."""
     operator = settings.training.operator
     if operator.burst < operator.qps:
         what = f"{operator.burst} is less than qps, {operator.qps}"
@@ -78,7 +74,7 @@ def bursts_are_not_below_the_rate(settings: Settings) -> Iterator[Violation]:
 
 @rule("mesh")
 def load_balancers_say_whom_they_let_in(settings: Settings) -> Iterator[Violation]:
-    """A load balancer without a list of addresses is open to everyone; that has to be written to be meant."""
+    """Refuse a load balancer that lists no addresses: being open to everyone has to be written down."""
     ingress = settings.mesh.ingress
     if ingress.service_type == "LoadBalancer" and not ingress.allowed_cidrs:
         what = "an empty list would let everyone in"

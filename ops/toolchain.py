@@ -1,0 +1,62 @@
+"""The `flotilla toolchain` commands."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from ops.console import err, out
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="The engine, control plane and controllers: from PATH where they fit, else built once.",
+)
+
+
+@app.command()
+def build() -> None:
+    """Build what is missing, into the per-user cache."""
+    from ops.progress import ConsoleProgress
+    from sandbox.tools import Toolchain
+
+    toolchain = Toolchain.ensure(ConsoleProgress("building"))
+    err.print(f"toolchain ready: {toolchain.bin}", markup=False)
+
+
+@app.command()
+def status(
+    verify: Annotated[bool, typer.Option("--verify", help="Compare every built file with its digest.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show where each tool comes from; exits with 1 when one is missing or damaged."""
+    from rich.table import Table
+
+    from sandbox.tools.status import read
+
+    current = read(thorough=verify)
+    if as_json:
+        rows = [row.as_json() for row in current.rows]
+        out.print_json(json.dumps({"ok": current.ok, "tools": rows, "notes": current.notes}))
+    else:
+        table = Table("tool", "version", "source", "state", "path", box=None, pad_edge=False)
+        for row in current.rows:
+            table.add_row(row.tool, row.version or "unknown", row.source, row.state, row.path)
+        out.print(table)
+        for note in current.notes:
+            err.print(f"note: {note}", markup=False)
+    if not current.ok:
+        err.print("some tools are missing or damaged: run `flotilla toolchain build`")
+        raise typer.Exit(1)
+
+
+@app.command()
+def path(
+    tool: Annotated[str | None, typer.Argument(help="A tool's name; without it, the folder.")] = None,
+) -> None:
+    """Print the path of a tool, or of the folder that holds them all."""
+    from sandbox.tools import Toolchain
+
+    toolchain = Toolchain.find()
+    typer.echo(toolchain.path(tool) if tool else toolchain.bin)

@@ -1,0 +1,67 @@
+"""The `flotilla up` command: from a fresh checkout to a running environment `local`."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from ops.console import err, out
+
+if TYPE_CHECKING:
+    from infra.settings import Settings
+    from sandbox.users import User
+
+ENVIRONMENT = "local"
+EXAMPLE = "examples/training/pytorch.yaml"
+STEPS = 2
+
+
+def up() -> None:
+    """Bring up the environment `local`: embedded cluster, platform, example job.
+
+    Builds the toolchain where it is missing, starts the cluster, runs `pulumi up` under the policies and submits the
+    example PyTorchJob. Run again, it mends what is missing and says what it changed.
+    """
+    from infra.paths import ROOT, STATE
+    from infra.settings import load
+    from ops import jobs, live, local_stack
+    from ops.env import environment
+    from ops.progress import ConsoleProgress
+    from ops.stack import Stack
+    from sandbox.cluster import Sandbox
+    from sandbox.nodes import from_settings
+    from sandbox.tools import Toolchain
+
+    started = time.monotonic()
+    settings = load(ENVIRONMENT)
+    toolchain = Toolchain.ensure(ConsoleProgress("building"))
+    sandbox = Sandbox(tools=toolchain.bin)
+    variables = environment(toolchain)
+    os.environ.update(variables)
+
+    cluster = sandbox.up(from_settings(settings), users=_people(settings), progress=ConsoleProgress("starting"))
+    with ConsoleProgress("applying").step("the platform with pulumi up", 1, STEPS) as tell:
+        local_stack.write_config(ENVIRONMENT, sandbox.context)
+        stack = Stack(ENVIRONMENT, toolchain=toolchain.folder, environment=variables, log=STATE / "pulumi-up.log")
+        local_stack.forget_lost_cluster(stack, sandbox)
+        resources = stack.up(tell)
+
+    job = jobs.read(ROOT / EXAMPLE)
+    with ConsoleProgress("submitting").step(f"the example {job.kind}", 2, STEPS) as tell:
+        owner = next(team.owner for team in settings.teams if team.name == job.namespace)
+        submitted = jobs.submit(job, kubeconfig=sandbox.kubeconfig, context=f"{sandbox.context}/{owner}")
+        jobs.wait_running(job, sandbox, tell)
+
+    live.print_environment(out, settings, sandbox, job)
+    did = {"the cluster": bool(cluster), f"{resources} resources": bool(resources), "the job": submitted}
+    changes = ", ".join(name for name, happened in did.items() if happened)
+    result = f"changed {changes}" if changes else "nothing to change, all is as declared"
+    err.print(f"{ENVIRONMENT} is up after {time.monotonic() - started:.0f} s: {result}", markup=False)
+
+
+def _people(settings: Settings) -> list[User]:
+    from sandbox.users import User
+
+    names = {person for team in settings.teams for person in (team.owner, *(member.name for member in team.members))}
+    return [User(name=name) for name in sorted(names)]

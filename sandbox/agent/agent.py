@@ -1,0 +1,200 @@
+"""The agent: watches the pods that run as processes and keeps one worker for each."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import signal
+from functools import partial
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from infra.errors import FlotillaError
+from sandbox.agent.addresses import AddressPool
+from sandbox.agent.api import Api, ApiError
+from sandbox.agent.cluster_state import ClusterState, Key
+from sandbox.agent.description import Description, Report
+from sandbox.agent.egress import Egress
+from sandbox.agent.images import is_process_pod
+from sandbox.agent.informer import Informer
+from sandbox.agent.kubelet_api import KubeletApi
+from sandbox.agent.namespace import PodNamespace
+from sandbox.agent.pod import PodWorker, Surroundings
+from sandbox.agent.pod_folder import PodFolder
+from sandbox.agent.simulated import simulated_status
+
+Json = dict[str, Any]
+
+_CLUSTER = "10.0.0.0/8"
+"""The range all addresses of a sandbox come from, whoever hands them out."""
+
+_PODS = "/api/v1/pods"
+_END_SECONDS = 2.0
+_TRIAL_ADDRESS = "10.200.0.2"
+
+
+class Agent:
+    """Runs a sandbox's process pods until it is told to stop."""
+
+    def __init__(self, description: Description) -> None:
+        self._description = description
+        self._api = Api(description.kubeconfig)
+        self._loop = asyncio.get_running_loop()
+        self._addresses = AddressPool(description.process_pod_cidr)
+        self._cluster = ClusterState(self._api, on_routes=self._on_routes, on_object=self._on_object)
+        self._networks = tuple(sorted({_CLUSTER, *_outside(_CLUSTER, description.service_cidr)}))
+        server = urlsplit(description.server)
+        self._egress = Egress(
+            routes=lambda: self._cluster.routes,
+            pod=self._namespace_of,
+            is_node=lambda host: host in self._cluster.node_addresses,
+            is_inside=partial(_is_in, self._networks),
+            api=(description.api_service_address, (server.hostname or "127.0.0.1", server.port or 443)),
+            kubelet_socket=description.runtime_folder / "kubelet.sock",
+        )
+        self._around = Surroundings(
+            description=description,
+            api=self._api,
+            cluster=self._cluster,
+            addresses=self._addresses,
+            egress=self._egress,
+            networks=self._networks,
+        )
+        self._workers: dict[str, PodWorker] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._report = Report(processes=True)
+
+    async def run(self) -> None:
+        """Work until SIGTERM or SIGINT, then end every process."""
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, stop.set)
+        self._report = await self._try_namespaces()
+        self._report.write(self._description.folder)
+        print(self._report, flush=True)
+        await self._cluster.start()
+        self._serve_logs()
+        server = await self._egress.serve(self._description.egress_socket)
+        Informer(
+            self._api,
+            _PODS,
+            lambda before, after: self._loop.call_soon_threadsafe(self._on_pod, before, after) and None,
+            keep=is_process_pod,
+            query={"fieldSelector": "spec.nodeName!="},
+        ).start()
+        await stop.wait()
+        server.close()
+        await asyncio.gather(*(worker.end(_END_SECONDS) for worker in self._workers.values()))
+
+    async def _try_namespaces(self) -> Report:
+        try:
+            trial = await PodNamespace.open(address=_TRIAL_ADDRESS, hostname="trial", networks=self._networks)
+        except (FlotillaError, OSError) as error:
+            return Report(processes=False, reason=str(error))
+        await trial.close()
+        return Report(processes=True)
+
+    def _serve_logs(self) -> None:
+        KubeletApi(
+            self._description.runtime_folder / "kubelet.sock",
+            certificate=self._description.certificate,
+            key=self._description.key,
+            pods=self._description.pods_folder,
+            is_running=self._is_running,
+        ).start()
+
+    def _is_running(self, namespace: str, pod: str, container: str) -> bool:
+        return PodFolder.of(self._description.pods_folder, namespace, pod).pid(container).exists()
+
+    def _namespace_of(self, address: str) -> PodNamespace | None:
+        return next((worker.namespace for worker in self._workers.values() if worker.address == address), None)
+
+    def _on_routes(self) -> None:
+        for worker in self._workers.values():
+            worker.upkeep()
+
+    def _on_object(self, key: Key) -> None:
+        for worker in self._workers.values():
+            if worker.follows(key):
+                worker.upkeep()
+
+    def _on_pod(self, before: Json | None, after: Json | None) -> None:
+        uid = (after or before or {})["metadata"]["uid"]
+        worker = self._workers.get(uid)
+        if after is None:
+            if worker:
+                worker.abandon()
+        elif worker:
+            worker.update(after)
+        elif not self._report.processes or _is_over(after):
+            self._task(uid, self._settle(after))
+        else:
+            self._adopt(uid, after)
+
+    def _adopt(self, uid: str, pod: Json) -> None:
+        try:
+            worker = PodWorker(self._around, pod)
+        except FlotillaError as error:
+            print(error, flush=True)
+            return
+        self._workers[uid] = worker
+        self._task(uid, worker.run())
+
+    def _task(self, uid: str, work: Any) -> None:
+        task = self._tasks[uid] = self._loop.create_task(work)
+        task.add_done_callback(partial(self._forget, uid))
+
+    def _forget(self, uid: str, task: asyncio.Task[None]) -> None:
+        self._workers.pop(uid, None)
+        self._tasks.pop(uid, None)
+        if not task.cancelled() and (error := task.exception()):
+            print(f"pod {uid}: {error!r}", flush=True)
+
+    async def _settle(self, pod: Json) -> None:
+        """See to a pod without a process: confirm its deletion, or say that it is simulated."""
+        metadata = pod["metadata"]
+        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+        try:
+            if "deletionTimestamp" in metadata:
+                body = {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}}
+                await asyncio.to_thread(self._api.delete, path, body)
+                folder = PodFolder.of(self._description.pods_folder, metadata["namespace"], metadata["name"])
+                await asyncio.to_thread(folder.remove)
+            elif not self._report.processes and pod.get("status", {}).get("phase") == "Pending":
+                status = simulated_status(
+                    pod,
+                    self._report.reason or "",
+                    address=self._addresses.take(),
+                    host_address=self._cluster.host_address(pod["spec"]["nodeName"]),
+                )
+                await asyncio.to_thread(self._api.patch, f"{path}/status", {"status": status})
+        except ApiError as error:
+            if not error.missing:
+                raise
+
+
+def _is_over(pod: Json) -> bool:
+    """Return whether a pod has no process and needs none: it has ended, or is to be deleted before it began."""
+    phase = pod.get("status", {}).get("phase")
+    return phase in {"Succeeded", "Failed"} or "deletionTimestamp" in pod["metadata"]
+
+
+def _outside(network: str, other: str) -> list[str]:
+    return [] if ip_network(other).subnet_of(ip_network(network)) else [other]  # pyright: ignore[reportArgumentType]
+
+
+def _is_in(networks: tuple[str, ...], host: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return any(address in ip_network(network) for network in networks)
+
+
+async def run(folder: Path) -> None:
+    """Run the agent of the sandbox in a folder."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    await Agent(Description.read(folder)).run()

@@ -1,0 +1,57 @@
+"""Fixtures of the end-to-end tests: the built tools, and one sandbox that the whole run shares."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+
+from infra.settings import load
+from sandbox import users
+from sandbox.cluster import Sandbox
+from sandbox.nodes import from_settings
+from sandbox.tools import Toolchain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def tools() -> Path:
+    """Return the folder of the sandbox's programs; `flotilla toolchain build` makes it."""
+    return Toolchain.find().bin
+
+
+@pytest.fixture(scope="session")
+def sandbox(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Yield a running sandbox with the nodes and people of the environment `local`.
+
+    Tests share it, so each uses namespaces of its own and leaves the nodes alone.
+    """
+    settings = load("local")
+    shared = Sandbox("sandbox", tmp_path_factory.mktemp("shared") / "sandbox", tools=tools)
+    shared.up(from_settings(settings), users=users.from_settings(settings))
+    try:
+        yield shared
+    finally:
+        shared.down()
+
+
+@pytest.fixture
+def new_sandbox(tools: Path, tmp_path: Path) -> Iterator[Callable[[], Sandbox]]:
+    """Yield a maker of sandboxes that nothing else uses; each is ended after the test."""
+    numbers = itertools.count(1)
+    made: list[Sandbox] = []
+
+    def make() -> Sandbox:
+        name = f"own{next(numbers)}"
+        made.append(Sandbox(name, tmp_path / name, tools=tools))
+        return made[-1]
+
+    try:
+        yield make
+    finally:
+        for each in made:
+            each.down()

@@ -1,0 +1,1 @@
+"""Values that are valid (`base.yaml`) and values that are not (`bad/`), with the messages expected."""
