@@ -24,7 +24,7 @@ _SHOWN = 20
 
 @app.command("list")
 def list_() -> None:
-    """List the pinned bundles, their CRDs and whether they are in the cache."""
+    """List the pinned bundles and their CRDs."""
     from infra.core.crds.sources import is_cached
     from infra.crd_sources import ALL
 
@@ -55,7 +55,7 @@ def diff(
         bool, typer.Option("--all", help=f"Show all fields, not just the first {_SHOWN} of a CRD.")
     ] = False,
 ) -> None:
-    """Show what `up` would change in the CRDs of a running environment; changes nothing."""
+    """Show what `up` would change in an environment's CRDs, field by field."""
     from infra.core.crds.cluster import Cluster
     from infra.core.crds.compare import compare
 
@@ -89,7 +89,7 @@ def pin(
         ),
     ] = None,
 ) -> None:
-    """Print the pins of a module version, to be pasted into infra/crd_sources.py."""
+    """Print the pins of a module version, for infra/crd_sources.py."""
     import httpx
 
     from infra.core.crds.checksums import DATABASE, check_published
@@ -140,21 +140,11 @@ def _source_text(source: CrdSource) -> str:
 
 def _bundles(environment: str, context: str) -> Iterator[dict[str, Any]]:
     """Yield the inputs of each bundle that the environment declares."""
-    from infra.core.crds.properties import inputs
-    from infra.core.names import bounded
-    from infra.crd_sources import ALL
     from infra.settings import load
     from ops.manifests import render
 
-    for name, crds in render(load(environment)).bundles.items():
-        source = next(source for source in ALL if crds.items() <= source.crds.items())
-        yield inputs(
-            bounded(name),
-            source.keeping(tuple(crds)),
-            context=context,
-            destroy_with_data=False,
-            allow_storage_change=False,
-        )
+    for bundle in render(load(environment)).bundles.values():
+        yield {**bundle, "context": context}
 
 
 def _context(environment: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from sandbox.api import ApiClient
     from sandbox.cluster import Sandbox
 
 RUNNING_WITHIN_SECONDS = 180
@@ -97,10 +98,19 @@ def wait_running(job: Job, sandbox: Sandbox, tell: Callable[[str], None]) -> Non
             patient(running)
         except RetryError as error:
             raise FlotillaError(
-                f"{error.last_attempt.result()} of {job.replicas} pods run after {RUNNING_WITHIN_SECONDS} s",
+                f"{error.last_attempt.result()} of {job.replicas} pods run after {RUNNING_WITHIN_SECONDS} s"
+                f"{_last_warning(api, job)}",
                 where=f"{job.kind} {job.namespace}/{job.name}",
                 remedy=f"See: kubectl -n {job.namespace} describe {job.kind.lower()} {job.name}",
             ) from error
+
+
+def _last_warning(api: ApiClient, job: Job) -> str:
+    """Return what the controller last complained of, which is why pods are missing."""
+    selector = f"involvedObject.name={job.name},type=Warning"
+    events = api.get(f"/api/v1/namespaces/{job.namespace}/events?fieldSelector={selector}")["items"]
+    latest = max(events, key=lambda event: event["lastTimestamp"] or "", default=None)
+    return f": {latest['message']}" if latest else ""
 
 
 def _resource_version(command: list[str], job: Job) -> str | None:

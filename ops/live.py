@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from infra.core import names
+from ops.console import table
 from sandbox.agent.images import is_process_pod
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from infra.settings import Settings
     from ops.jobs import Job
@@ -44,7 +44,7 @@ def _nodes(zones: dict[str, str], settings: Settings) -> str:
 
 
 def _workloads(api: ApiClient, pods: list[Json], zones: dict[str, str]) -> Table:
-    table = Table("workload", "availability", "ready", "zones", "runs as", title="Workloads", title_justify="left")
+    rows = table("Workloads", "workload", "availability", "ready", "zones", "runs as")
     for kind in ("deployments", "daemonsets"):
         for item in api.get(f"/apis/apps/v1/{kind}?{OURS}")["items"]:
             metadata, status = item["metadata"], item["status"]
@@ -53,44 +53,37 @@ def _workloads(api: ApiClient, pods: list[Json], zones: dict[str, str]) -> Table
             own = [pod for pod in pods if _belongs(pod, item)]
             used = {zones[pod["spec"]["nodeName"]] for pod in own if pod["spec"].get("nodeName")}
             real = bool(own) and all(is_process_pod(pod) for pod in own)
-            table.add_row(
+            rows.add_row(
                 f"{metadata['namespace']}/{metadata['name']}",
                 metadata.get("annotations", {}).get(names.AVAILABILITY, "every GPU node"),
                 f"{ready}/{wanted}",
                 str(len(used)),
                 "processes" if real else "simulated",
             )
-    return table
+    return rows
 
 
 def _teams(api: ApiClient, settings: Settings) -> Table:
-    table = Table("team", "owner", "GPUs", "CPUs", "memory", "pods", title="Teams: used of quota", title_justify="left")
+    rows = table("Teams: used of quota", "team", "owner", "GPUs", "CPUs", "memory", "pods")
     for team in settings.teams:
         quota = api.get(f"/api/v1/namespaces/{team.name}/resourcequotas/quota")["status"]
         hard, used = quota.get("hard", {}), quota.get("used", {})
         cells = [
             f"{used.get(key, '0')} of {hard.get(key, '-')}" for key in (GPU, "requests.cpu", "requests.memory", "pods")
         ]
-        table.add_row(team.name, team.owner, *cells)
-    return table
+        rows.add_row(team.name, team.owner, *cells)
+    return rows
 
 
 def _job(api: ApiClient, pods: list[Json], zones: dict[str, str], job: Job) -> Table:
     conditions = api.get(job.url).get("status", {}).get("conditions", [])
     state = next((each["type"] for each in reversed(conditions) if each["status"] == "True"), "unknown")
-    table = Table(
-        "pod",
-        "phase",
-        "node",
-        "zone",
-        title=f"{job.kind} {job.namespace}/{job.name}: {state}",
-        title_justify="left",
-    )
+    rows = table(f"{job.kind} {job.namespace}/{job.name}: {state}", "pod", "phase", "node", "zone")
     for pod in pods:
         if pod["metadata"].get("labels", {}).get("training.kubeflow.org/job-name") == job.name:
             node = pod["spec"].get("nodeName", "-")
-            table.add_row(pod["metadata"]["name"], pod["status"]["phase"], node, zones.get(node, "-"))
-    return table
+            rows.add_row(pod["metadata"]["name"], pod["status"]["phase"], node, zones.get(node, "-"))
+    return rows
 
 
 def _pointers(console: Console, settings: Settings, sandbox: Sandbox, job: Job) -> None:

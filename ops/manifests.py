@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pulumi
 from pulumi.runtime import mocks
 
-from infra.core.crds import sources
-from infra.crd_sources import ALL as CRD_SOURCES
+from infra.core.crds.properties import desired
 from infra.errors import FlotillaError
 from infra.kubeflow import declare
 
@@ -29,23 +28,15 @@ class Rendered:
 
     Args:
         objects: every object but custom resource definitions, sorted by namespace, kind and name.
-        bundles: each bundle's CRDs, as name and digest.
+        bundles: each bundle's declaration by its name: its module, and each CRD's digest.
     """
 
     objects: list[Manifest]
-    bundles: dict[str, dict[str, str]]
+    bundles: dict[str, Manifest]
 
     def definitions(self) -> list[Manifest]:
         """Return the custom resource definitions themselves, from the mirror, the cache or their modules."""
-        wanted = {name for crds in self.bundles.values() for name in crds}
-        found = [
-            manifest
-            for source in CRD_SOURCES
-            if wanted & source.crds.keys()
-            for manifest in sources.manifests(source)
-            if manifest["metadata"]["name"] in wanted
-        ]
-        return sorted(found, key=sort_key)
+        return sorted((crd for bundle in self.bundles.values() for crd in desired(bundle).values()), key=sort_key)
 
 
 class _Recorder(mocks.Mocks):
@@ -53,12 +44,12 @@ class _Recorder(mocks.Mocks):
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str, str], Manifest] = {}
-        self.bundles: dict[str, dict[str, str]] = {}
+        self.bundles: dict[str, Manifest] = {}
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[Any, Any]]:
         inputs = cast("dict[str, Any]", args.inputs)
         if args.typ == BUNDLE:
-            self.bundles[args.name] = dict(sorted(inputs["crds"].items()))
+            self.bundles[args.name] = inputs
         elif args.typ.startswith(KUBERNETES):
             manifest = _without_nulls(inputs)
             key = sort_key(manifest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,10 +97,14 @@ def _generate(render: Callable[[], str], path: Path, command: str, *, check: boo
             raise FlotillaError("is out of date", where=place, remedy=f"Run {command} and commit the result")
         out.print(f"{place} is up to date", markup=False)
         return
+    fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
         raise FlotillaError(
             f"cannot be written: {error.strerror}", where=place, remedy="Choose another with -o"
         ) from None

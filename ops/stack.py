@@ -109,7 +109,7 @@ class Stack:
 
 
 def _changes(counts: Mapping[OpType, int]) -> int:
-    return sum(count for operation, count in counts.items() if operation.value in CHANGING)
+    return sum(count for operation, count in counts.items() if operation in CHANGING)
 
 
 def _one_line(urn: str | None, message: str) -> str:

@@ -40,9 +40,10 @@ def status(
         rows = [row.as_json() for row in current.rows]
         out.print_json(json.dumps({"ok": current.ok, "tools": rows, "notes": current.notes}))
     else:
-        table = Table("tool", "version", "source", "state", "path", box=None, pad_edge=False)
+        table = Table("tool", "version", "source", "state", box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for row in current.rows:
-            table.add_row(row.tool, row.version or "unknown", row.source, row.state, row.path)
+            source = f"built with Go {row.go}" if row.go else row.source
+            table.add_row(row.tool, row.version or "unknown", source, row.state)
         out.print(table)
         for note in current.notes:
             err.print(f"note: {note}", markup=False)

@@ -6,13 +6,11 @@ import json
 import os
 import socket
 import sys
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from infra.paths import ROOT
 from sandbox import network
 from sandbox.agent.description import Description, Report
-from sandbox.agent.images import PROCESS_IMAGES
 from sandbox.control_plane import ADMIN
 from sandbox.processes import Command
 
@@ -30,10 +28,7 @@ def process_images(folder: Path) -> frozenset[str]:
     Those whose program is there; none where this machine does not let pods run as processes.
     """
     report = Report.read(folder)
-    if not installed() or report is None or not report.processes:
-        return frozenset()
-    tools = tools_folder(folder)
-    return frozenset(name for name, image in PROCESS_IMAGES.items() if image.program(tools))
+    return frozenset(report.images) if report and report.processes else frozenset()
 
 
 def tools_folder(folder: Path) -> Path:
@@ -44,11 +39,6 @@ def tools_folder(folder: Path) -> Path:
 
     """
     return Description.read(folder).tools_folder
-
-
-def installed() -> bool:
-    """Return whether this installation has the agent."""
-    return find_spec("sandbox.agent.__main__") is not None
 
 
 def describe(control_plane: ControlPlane, *, tools: Path) -> str:
@@ -72,10 +62,8 @@ def describe(control_plane: ControlPlane, *, tools: Path) -> str:
     return json.dumps(description, indent=2) + "\n"
 
 
-def command(control_plane: ControlPlane) -> Command | None:
-    """Return how the agent is started, or None where it is not installed."""
-    if not installed():
-        return None
+def command(control_plane: ControlPlane) -> Command:
+    """Return how the agent is started."""
     layout = control_plane.layout
     return Command(
         name=NAME,

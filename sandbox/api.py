@@ -98,10 +98,11 @@ class ApiClient:
 
 
 def _content(response: httpx.Response) -> Json:
-    content: Json = response.json() if response.content else {}
+    try:
+        content: Json = response.json() if response.content else {}
+    except ValueError:
+        content = {"message": response.text.strip()}
     if response.is_success:
         return content
     reason = content.get("message") or response.reason_phrase
-    raise FlotillaError(
-        f"the API server refused: {reason}", where=f"{response.request.method} {response.url.path}"
-    )
+    raise FlotillaError(f"the API server refused: {reason}", where=f"{response.request.method} {response.url.path}")

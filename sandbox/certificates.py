@@ -80,13 +80,9 @@ class Pki:
         It is renewed when it nears its end, its authority was replaced, or its specification changed.
         """
         authority = _read_certificate(self.certificate(spec.authority))
-        if self._still_good(spec.name) and _says(
-            _read_certificate(self.certificate(spec.name)), spec, authority
-        ):
+        if self._still_good(spec.name) and _says(_read_certificate(self.certificate(spec.name)), spec, authority):
             return False
-        authority_key = serialization.load_pem_private_key(
-            self.key(spec.authority).read_bytes(), password=None
-        )
+        authority_key = serialization.load_pem_private_key(self.key(spec.authority).read_bytes(), password=None)
         if not isinstance(authority_key, ec.EllipticCurvePrivateKey):
             raise TypeError(f"{self.key(spec.authority)} is not an elliptic curve key")
         key = ec.generate_private_key(ec.SECP256R1())
@@ -114,9 +110,7 @@ class Pki:
         write_private(self.key(name), _private_pem(key))
         write_private(
             public,
-            key.public_key().public_bytes(
-                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-            ),
+            key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo),
         )
         return True
 

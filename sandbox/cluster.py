@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from filelock import FileLock, Timeout
 
 from infra.errors import FlotillaError
 from infra.paths import STATE
@@ -18,9 +16,8 @@ from sandbox.api import ApiClient
 from sandbox.certificates import Pki
 from sandbox.commands import WAVES, waves
 from sandbox.control_plane import ADMIN, CLUSTER_CA, PORTS, ControlPlane, ensure_certificates
-from sandbox.files import require_space, storage_errors, write_private
+from sandbox.files import exclusive, require_space, storage_errors, write_private
 from sandbox.interrupts import deferred
-from sandbox.kubeconfig import Credential, Kubeconfig
 from sandbox.layout import Layout
 from sandbox.processes import Command, ProcessTable
 from sandbox.status import Status, inspect
@@ -33,9 +30,10 @@ if TYPE_CHECKING:
 DEFAULT_NAME = "sandbox"
 DEFAULT_CONTEXT = "flotilla-local"
 
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+
 _NEEDED_MEBIBYTES = 400
 _START_TIMEOUT_SECONDS = 180.0
-_LOCK_TIMEOUT_SECONDS = 300.0
 _STEPS = WAVES + 1
 
 _STOP_WAVES: tuple[tuple[tuple[str, ...], float], ...] = (
@@ -86,6 +84,8 @@ class Sandbox:
         tools: Path | None = None,
         context: str | None = None,
     ) -> None:
+        if not _NAME.fullmatch(name):
+            raise FlotillaError("not a name", where=name, remedy="Use lower-case letters, digits and hyphens")
         self.name = name
         self.layout = Layout((folder or STATE / name).absolute())
         self.context = context or (DEFAULT_CONTEXT if name == DEFAULT_NAME else f"flotilla-{name}")
@@ -127,13 +127,15 @@ class Sandbox:
         """
         progress = progress or Silent()
         tools = self._tools or Toolchain.ensure(progress).bin
-        with storage_errors(self.folder), self._locked(), deferred() as check:
+        with storage_errors(self.folder), exclusive(self.layout.lock), deferred() as check:
+            self.layout.require_ours()
             self.layout.create()
             control_plane = self._prepare(tools, users, new_ports=new_ports)
             started: list[str] = []
             try:
                 self._start(control_plane, tools, started, progress, check)
                 changes = self._bring_nodes_in_line(wanted, progress, check, patient=bool(started))
+                check()
             except BaseException:
                 self._stop(started)
                 raise
@@ -148,7 +150,8 @@ class Sandbox:
         """
         if not self.folder.exists() and not self.layout.runtime.exists():
             return False
-        with storage_errors(self.folder), self._locked(), deferred():
+        with storage_errors(self.folder), exclusive(self.layout.lock), deferred():
+            self.layout.require_ours()
             self._stop(self.processes.names())
             self.processes.stop_strays()
             shutil.rmtree(self.layout.runtime, ignore_errors=True)
@@ -183,7 +186,7 @@ class Sandbox:
         store = self._users()
         if user not in store.tokens():
             tools = self._tools or agent_process.tools_folder(self.folder)
-            with storage_errors(self.folder), self._locked(), deferred() as check:
+            with storage_errors(self.folder), exclusive(self.layout.lock), deferred() as check:
                 self.layout.create()
                 control_plane = self._prepare(tools, [user], new_ports=False)
                 if self.processes.running("kube-apiserver"):
@@ -218,16 +221,7 @@ class Sandbox:
         control_plane = ControlPlane(self.layout, self._pki, chosen)
         control_plane.write_configuration()
         write_private(self.layout.description, agent_process.describe(control_plane, tools=tools))
-        credentials = {self.context: Credential(certificate=self._pki.certificate(ADMIN), key=self._pki.key(ADMIN))} | {
-            f"{self.context}/{user.name}": Credential(token=token) for user, token in store.tokens().items()
-        }
-        kubeconfig = Kubeconfig(
-            cluster=self.context,
-            server=control_plane.server,
-            authority=self._pki.certificate(CLUSTER_CA),
-            contexts=credentials,
-        )
-        write_private(self.kubeconfig, kubeconfig.render())
+        write_private(self.kubeconfig, control_plane.people_kubeconfig(self.context, store.tokens()))
         return control_plane
 
     def _start(
@@ -272,23 +266,6 @@ class Sandbox:
         for wave, grace_seconds in _STOP_WAVES:
             if chosen := [name for name in wave if name in names]:
                 self.processes.stop(chosen, grace_seconds=grace_seconds)
-
-    @contextmanager
-    def _locked(self) -> Generator[None]:
-        self.layout.lock.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.layout.lock, timeout=_LOCK_TIMEOUT_SECONDS)
-        try:
-            lock.acquire()
-        except Timeout:
-            raise FlotillaError(
-                "somebody else is changing this sandbox",
-                where=self.name,
-                remedy="Wait for the other command to end, then try again",
-            ) from None
-        try:
-            yield
-        finally:
-            lock.release()
 
 
 def _wait(condition: Callable[[], bool], failure: str, check: Callable[[], None]) -> None:

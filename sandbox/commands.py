@@ -64,8 +64,7 @@ def waves(control_plane: ControlPlane, tools: Path, api: ApiClient) -> Iterator[
         health=local("kube-scheduler"),
         inputs=(control_plane.kubeconfig_file("scheduler"),),
     )
-    agent = agent_process.command(control_plane)
-    yield [controller_manager, scheduler, *([agent] if agent else [])]
+    yield [controller_manager, scheduler, agent_process.command(control_plane)]
     write_private(control_plane.stages_file, stages.render(agent_process.process_images(layout.folder)))
     inputs = (control_plane.stages_file, control_plane.kubeconfig_file(ADMIN))
     yield [program("kwok", control_plane.kwok(), health="", inputs=inputs)]

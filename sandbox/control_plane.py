@@ -13,9 +13,11 @@ from sandbox.files import write_private
 from sandbox.kubeconfig import Credential, Kubeconfig
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from sandbox.layout import Layout
+    from sandbox.users import User
 
 CLUSTER_CA = "ca"
 FRONT_PROXY_CA = "front-proxy-ca"
@@ -48,9 +50,7 @@ CERTIFICATES = (
         common_name="kube-apiserver-kubelet-client",
         organizations=("system:masters",),
     ),
-    CertificateSpec(
-        name="kubelet", authority=CLUSTER_CA, common_name="system:node:sandbox", hosts=_LOCAL_HOSTS
-    ),
+    CertificateSpec(name="kubelet", authority=CLUSTER_CA, common_name="system:node:sandbox", hosts=_LOCAL_HOSTS),
     CertificateSpec(name="front-proxy-client", authority=FRONT_PROXY_CA, common_name="front-proxy-client"),
     CertificateSpec(
         name="controller-manager",
@@ -58,12 +58,8 @@ CERTIFICATES = (
         common_name="system:kube-controller-manager",
         hosts=_LOCAL_HOSTS,
     ),
-    CertificateSpec(
-        name="scheduler", authority=CLUSTER_CA, common_name="system:kube-scheduler", hosts=_LOCAL_HOSTS
-    ),
-    CertificateSpec(
-        name=ADMIN, authority=CLUSTER_CA, common_name="flotilla-admin", organizations=("system:masters",)
-    ),
+    CertificateSpec(name="scheduler", authority=CLUSTER_CA, common_name="system:kube-scheduler", hosts=_LOCAL_HOSTS),
+    CertificateSpec(name=ADMIN, authority=CLUSTER_CA, common_name="flotilla-admin", organizations=("system:masters",)),
 )
 
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
@@ -142,6 +138,17 @@ class ControlPlane:
             ],
         }
         write_private(self.egress_file, yaml.safe_dump(egress, sort_keys=False))
+
+    def people_kubeconfig(self, context: str, tokens: Mapping[User, str]) -> str:
+        """Return the kubeconfig for people: the administrator's context, and `<context>/<user>` for each user."""
+        admin = Credential(certificate=self.pki.certificate(ADMIN), key=self.pki.key(ADMIN))
+        users = {f"{context}/{user.name}": Credential(token=token) for user, token in tokens.items()}
+        return Kubeconfig(
+            cluster=context,
+            server=self.server,
+            authority=self.pki.certificate(CLUSTER_CA),
+            contexts={context: admin, **users},
+        ).render()
 
     def etcd(self) -> list[str]:
         """Return etcd's arguments: one member, mutual TLS.

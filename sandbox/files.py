@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
+
 from infra.errors import FlotillaError
 
 if TYPE_CHECKING:
@@ -69,3 +71,26 @@ def storage_errors(folder: Path) -> Generator[None]:
             where=place,
             remedy="Make the folder writable for you, or choose another one",
         ) from error
+
+
+@contextmanager
+def exclusive(file: Path, timeout_seconds: float = 300.0) -> Generator[None]:
+    """Hold a lock file, so that no two programs change the same sandbox.
+
+    Raises:
+        FlotillaError: another program held it all that time.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(file, timeout=timeout_seconds)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise FlotillaError(
+            "another command is changing this sandbox",
+            where=str(file),
+            remedy="Wait for it to end, then try again",
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -56,9 +56,7 @@ class Kubeconfig:
                 }
             ],
             "users": [{"name": name, "user": who.fields()} for name, who in self.contexts.items()],
-            "contexts": [
-                {"name": name, "context": {"cluster": self.cluster, "user": name}} for name in self.contexts
-            ],
+            "contexts": [{"name": name, "context": {"cluster": self.cluster, "user": name}} for name in self.contexts],
             "current-context": next(iter(self.contexts)),
         }
         return yaml.safe_dump(document, sort_keys=False)

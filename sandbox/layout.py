@@ -90,6 +90,15 @@ class Layout:
         """Where the agent serves the API server's way to pods, Services and nodes."""
         return self.runtime / "egress.sock"
 
+    def require_ours(self) -> None:
+        """Refuse a folder that holds something else, since `down` removes the whole of it.
+
+        Raises:
+            FlotillaError: the folder has content and is no sandbox's.
+        """
+        if self.folder.is_dir() and any(self.folder.iterdir()) and not self.records.is_dir():
+            raise FlotillaError("is not a sandbox's folder", where=str(self.folder), remedy="Choose another name")
+
     def create(self) -> None:
         """Create the folders, private to their owner.
 
@@ -97,7 +106,7 @@ class Layout:
             FlotillaError: somebody else owns the folder for sockets.
 
         """
-        for folder in (self.folder, self.pki, self.logs, self.records, self.config, self.pods):
+        for folder in (self.folder, self.records, self.pki, self.logs, self.config, self.pods):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.runtime.mkdir(mode=0o700, exist_ok=True)
         facts = self.runtime.lstat()

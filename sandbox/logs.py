@@ -20,9 +20,7 @@ _POLL_SECONDS = 0.2
 def available(layout: Layout) -> list[str]:
     """Return everything that has a log: process names, and pods as `namespace/pod`."""
     processes = sorted(path.stem for path in layout.logs.glob("*.log"))
-    pods = sorted(
-        path.name.replace("_", "/", 1) for path in layout.pods.glob("*_*") if list(path.glob("*.log"))
-    )
+    pods = sorted(path.name.replace("_", "/", 1) for path in layout.pods.glob("*_*") if list(path.glob("*.log")))
     return [*processes, *pods]
 
 

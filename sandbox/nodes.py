@@ -140,9 +140,7 @@ def reconcile(api: ApiClient, nodes: Sequence[Node]) -> NodeChanges:
         elif _bring_in_line(api, node, present[name]):
             changed.append(name)
     surplus = [
-        name
-        for name, item in present.items()
-        if name not in wanted and MANAGED in item["metadata"].get("labels", {})
+        name for name, item in present.items() if name not in wanted and MANAGED in item["metadata"].get("labels", {})
     ]
     for name in surplus:
         api.delete(f"/api/v1/nodes/{name}")
@@ -232,9 +230,7 @@ def from_settings(settings: Settings) -> list[Node]:
             labels["nvidia.com/gpu.count"] = str(pool.machine.gpus)
             if pool.machine.accelerator:
                 labels["nvidia.com/gpu.product"] = pool.machine.accelerator
-        taints = tuple(
-            Taint(key=each.key, value=each.value or "", effect=each.effect) for each in pool.taints
-        )
+        taints = tuple(Taint(key=each.key, value=each.value or "", effect=each.effect) for each in pool.taints)
         nodes += [
             Node(
                 name=f"{pool.name}-{index}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+import time
 from typing import TYPE_CHECKING
 
 import psutil
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _LOWEST, _HIGHEST = 20000, 29999
 """Below the range systems hand out for outgoing connections, so that none of those is in the way later."""
 
+_PATIENCE_SECONDS = 2.0
+
 
 def is_free(port: int) -> bool:
     """Return whether a server could listen on this port of the loopback address."""
@@ -31,17 +34,23 @@ def is_free(port: int) -> bool:
     return True
 
 
+def _becomes_free(port: int) -> bool:
+    """Return whether a port is free, or will be in a moment: a killed process keeps its ports a little longer."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not is_free(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def owner(port: int) -> str | None:
     """Return who listens on a local port, as `name (pid 123)`, if the system lets us see it."""
     try:
         connections = psutil.net_connections(kind="tcp")
         for connection in connections:
             if connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port:
-                return (
-                    f"{psutil.Process(connection.pid).name()} (pid {connection.pid})"
-                    if connection.pid
-                    else None
-                )
+                return f"{psutil.Process(connection.pid).name()} (pid {connection.pid})" if connection.pid else None
     except psutil.Error:
         return None
     return None
@@ -72,7 +81,7 @@ def allocate(file: Path, names: Sequence[str], in_use_by_us: Collection[str] = (
     """
     ports = {name: port for name, port in remembered(file).items() if name in names}
     for name, port in ports.items():
-        if name not in in_use_by_us and not is_free(port):
+        if name not in in_use_by_us and not _becomes_free(port):
             holder = owner(port)
             raise FlotillaError(
                 f"port {port} of {name} is in use" + (f" by {holder}" if holder else ""),

@@ -141,9 +141,7 @@ class ProcessTable:
         """Return the names of all processes ever started and not removed since."""
         return sorted(path.stem for path in self.records.glob("*.json"))
 
-    def wait_ready(
-        self, commands: Sequence[Command], *, timeout_seconds: float, check: Callable[[], None]
-    ) -> None:
+    def wait_ready(self, commands: Sequence[Command], *, timeout_seconds: float, check: Callable[[], None]) -> None:
         """Wait until each process does its work.
 
         Raises:
@@ -181,13 +179,9 @@ class ProcessTable:
 
     def stop_strays(self) -> None:
         """End processes that carry this sandbox's mark but have no record; an aborted start leaves such."""
-        strays: list[psutil.Process] = []
-        for process in psutil.process_iter():
-            try:
-                if process.environ().get(MARKER) == str(self.owner) and process.pid != os.getpid():
-                    strays.append(process)
-            except (psutil.Error, OSError):
-                continue
+        strays = [
+            process for process in psutil.process_iter() if self._is_marked(process) and process.pid != os.getpid()
+        ]
         for process in strays:
             _signal(process.kill)
         self._wait_ended(strays, _KILL_SECONDS)
@@ -204,18 +198,23 @@ class ProcessTable:
         try:
             process = psutil.Process(record.pid)
             same = abs(process.create_time() - record.created) < _CLOCK_TOLERANCE_SECONDS
-            return process if same and _lives(process) else None
+            return process if same and _lives(process) and self._is_marked(process) else None
         except psutil.Error:
             return None
 
+    def _is_marked(self, process: psutil.Process) -> bool:
+        try:
+            return process.environ().get(MARKER) == str(self.owner)
+        except (psutil.Error, OSError):
+            return False
+
     def _wait_ended(self, alive: list[psutil.Process], timeout_seconds: float) -> list[psutil.Process]:
         deadline = time.monotonic() + timeout_seconds
-        while alive:
-            self._collect()
-            alive = [process for process in alive if _lives(process)]
-            if not alive or time.monotonic() > deadline:
+        while alive := [process for process in alive if _lives(process)]:
+            if time.monotonic() > deadline:
                 break
-            time.sleep(0.05)
+            time.sleep(0.02)
+        self._collect()
         return alive
 
     def _collect(self) -> None:
@@ -228,7 +227,7 @@ class ProcessTable:
         return FlotillaError(
             what + (f": {words}" if words else ""),
             where=name,
-            remedy=f"Its log is {self.log(name)}",
+            remedy=f"Its log is {self.log(name)}; `flotilla sandbox down` forgets all state",
         )
 
 

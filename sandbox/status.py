@@ -82,8 +82,7 @@ class Status:
 
 def inspect(name: str, layout: Layout, table: ProcessTable, api: ApiClient | None, context: str) -> Status:
     """Look at a sandbox; one that does not run or does not answer has no nodes and pods to show."""
-    known = [each for each in _PROCESSES if each != agent_process.NAME or each in table.names()]
-    processes = tuple(_process(table, each) for each in known)
+    processes = tuple(_process(table, each) for each in _PROCESSES)
     node_items: list[Json] = []
     pod_items: list[Json] = []
     server = None
@@ -126,9 +125,7 @@ def _process(table: ProcessTable, name: str) -> ProcessStatus:
     record = table.running(name)
     if record is None:
         return ProcessStatus(name=name, pid=None, port=None, uptime_seconds=None)
-    return ProcessStatus(
-        name=name, pid=record.pid, port=record.port, uptime_seconds=round(record.uptime_seconds, 1)
-    )
+    return ProcessStatus(name=name, pid=record.pid, port=record.port, uptime_seconds=round(record.uptime_seconds, 1))
 
 
 def _node(item: Json) -> NodeStatus:

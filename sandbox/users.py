@@ -45,10 +45,7 @@ class UserStore:
             entries: list[dict[str, object]] = json.loads(self.file.read_text())
         except FileNotFoundError:
             return {}
-        return {
-            User(name=str(entry["name"]), groups=_texts(entry["groups"])): str(entry["token"])
-            for entry in entries
-        }
+        return {User(name=str(entry["name"]), groups=_texts(entry["groups"])): str(entry["token"]) for entry in entries}
 
     def ensure(self, users: Iterable[User]) -> bool:
         """Give a token to each user who has none; return whether anything changed.
@@ -59,10 +56,7 @@ class UserStore:
         for user in users:
             _, token = by_name.get(user.name, (user, secrets.token_urlsafe(32)))
             by_name[user.name] = (user, token)
-        entries = [
-            {"name": user.name, "groups": list(user.groups), "token": token}
-            for user, token in by_name.values()
-        ]
+        entries = [{"name": user.name, "groups": list(user.groups), "token": token} for user, token in by_name.values()]
         changed = write_private(self.file, json.dumps(entries, indent=2) + "\n")
         table = io.StringIO()
         rows = csv.writer(table, lineterminator="\n")
@@ -77,7 +71,5 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def from_settings(settings: Settings) -> list[User]:
     """Return everybody the environment's teams name, each once."""
-    people = [
-        person for team in settings.teams for person in (team.owner, *(each.name for each in team.members))
-    ]
+    people = [person for team in settings.teams for person in (team.owner, *(each.name for each in team.members))]
     return [User(name=name) for name in dict.fromkeys(people)]

@@ -36,14 +36,16 @@ def bounded(name: str, limit: int = MAX_NAME) -> str:
     """
     if len(name) <= limit:
         return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH]
     kept = name[: limit - _HASH - 1].rstrip("-.")
-    return f"{kept}-{digest}"
+    return f"{kept}-{_digest(name)}"
 
 
 def dns_label(text: str) -> str:
-    """Return `text` as a DNS label: lower case, other characters as `-`, at most 63 characters."""
-    return bounded(re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-"))
+    """Return `text` as a DNS label: lower case, other characters as `-`, at most 63 characters.
+
+    Text without any letter or digit of ASCII becomes a hash of it.
+    """
+    return bounded(re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-") or _digest(text))
 
 
 def selector(name: str) -> dict[str, str]:
@@ -66,3 +68,7 @@ def labels(name: str, *, part_of: str, version: str | None = None) -> dict[str, 
         "app.kubernetes.io/managed-by": "flotilla",
     }
     return common | ({"app.kubernetes.io/version": bounded(version)} if version else {})
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_HASH]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from infra.settings.locate import KeyPath, locate
+from infra.settings.locate import KeyPath, Place, locate
 from infra.settings.models.introspect import discriminator, fields_of, section_at
 from infra.settings.problems import DESIGNED, Problem
 from infra.settings.suggest import closest
@@ -13,7 +13,7 @@ from infra.settings.suggest import closest
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from infra.settings.tree import Map
+    from infra.settings.tree import Map, Origin
 
 SECRET_KEY = re.compile(r"(?i)pass(word|wd|phrase)|secret|token|credential|(api|access|private)[-_]?key")
 """Keys whose values are never repeated in a message."""
@@ -25,6 +25,7 @@ EXPECTED = {
     "tuple_type": ("a list", "Write `- item` lines below it, or [item, item]"),
     "dict_type": MAPS,
     "model_type": MAPS,
+    "model_attributes_type": MAPS,
 }
 
 
@@ -33,15 +34,23 @@ def translate(values: Map, detail: ErrorDetails) -> Problem:
     kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
     if kind.startswith("union_tag"):
         loc = (*loc, str(context["discriminator"]).strip("'"))
-    place = locate(values, loc, missing=kind in {"missing", "union_tag_not_found"})
-    hidden = any(SECRET_KEY.search(str(part)) for part in loc) and kind != "missing"
+    missing = kind in {"missing", "union_tag_not_found"}
+    place = locate(values, loc, missing=missing)
+    hidden = any(SECRET_KEY.search(str(part)) for part in loc) and not missing
     if kind == "extra_forbidden":
         what, remedy = _unknown(loc, hidden=hidden)
     elif hidden:
         what, remedy = "is not valid (its value is not shown)", REFERENCE
     else:
         what, remedy = _explain(kind, loc, context, detail["input"])
-    return Problem(place.origin.file, place.origin.line, place.dotted, what, remedy)
+    origin = _layer_to_add_to(values, place, loc) if missing else place.origin
+    return Problem(origin.file, origin.line, place.dotted, what, remedy)
+
+
+def _layer_to_add_to(values: Map, place: Place, loc: KeyPath) -> Origin:
+    """Return where a missing key belongs: in the environment's file, unless base.yaml's own list lacks it."""
+    in_list = any(isinstance(part, int) for part in loc)
+    return place.origin if in_list or place.origin.file == values.origin.file else values.origin
 
 
 def _unknown(loc: KeyPath, *, hidden: bool) -> tuple[str, str]:

@@ -13,7 +13,7 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that resembles this one most, if any does; case does not matter."""
     spelled = {name.lower().replace("_", "").replace("-", ""): name for name in known}
     plain = word.lower().replace("_", "").replace("-", "")
-    matches = get_close_matches(plain, spelled, n=1, cutoff=0.7)
+    matches = get_close_matches(plain, spelled, n=1, cutoff=0.6)
     return spelled[matches[0]] if matches else None
 
 

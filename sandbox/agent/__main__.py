@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 from pathlib import Path
 
@@ -11,17 +12,16 @@ from infra.errors import FlotillaError
 from sandbox.agent.agent import run
 
 
-def main() -> int:
+def main() -> None:
     """Run the agent; a failure to start is one line."""
     parser = argparse.ArgumentParser(prog="sandbox.agent", description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="the sandbox's folder")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         asyncio.run(run(parser.parse_args().folder))
     except FlotillaError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

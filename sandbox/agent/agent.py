@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import resource
 import signal
+from collections.abc import Callable
 from functools import partial
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -17,15 +19,17 @@ from sandbox.agent.api import Api, ApiError
 from sandbox.agent.cluster_state import ClusterState, Key
 from sandbox.agent.description import Description, Report
 from sandbox.agent.egress import Egress
-from sandbox.agent.images import is_process_pod
+from sandbox.agent.images import PROCESS_IMAGES, is_process_pod
 from sandbox.agent.informer import Informer
 from sandbox.agent.kubelet_api import KubeletApi
 from sandbox.agent.namespace import PodNamespace
 from sandbox.agent.pod import PodWorker, Surroundings
 from sandbox.agent.pod_folder import PodFolder
-from sandbox.agent.simulated import simulated_status
+from sandbox.agent.simulated import says_simulated, simulated_status, why_simulated
 
 Json = dict[str, Any]
+
+_log = logging.getLogger(__name__)
 
 _CLUSTER = "10.0.0.0/8"
 """The range all addresses of a sandbox come from, whoever hands them out."""
@@ -64,7 +68,7 @@ class Agent:
         )
         self._workers: dict[str, PodWorker] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._report = Report(processes=True)
+        self._report = Report(processes=False)
 
     async def run(self) -> None:
         """Work until SIGTERM or SIGINT, then end every process."""
@@ -73,7 +77,7 @@ class Agent:
             self._loop.add_signal_handler(number, stop.set)
         self._report = await self._try_namespaces()
         self._report.write(self._description.folder)
-        print(self._report, flush=True)
+        _log.info("%s", self._report)
         await self._cluster.start()
         self._serve_logs()
         server = await self._egress.serve(self._description.egress_socket)
@@ -94,7 +98,9 @@ class Agent:
         except (FlotillaError, OSError) as error:
             return Report(processes=False, reason=str(error))
         await trial.close()
-        return Report(processes=True)
+        tools = self._description.tools_folder
+        images = [name for name, image in PROCESS_IMAGES.items() if image.program(tools)]
+        return Report(processes=True, images=tuple(sorted(images)))
 
     def _serve_logs(self) -> None:
         KubeletApi(
@@ -128,16 +134,19 @@ class Agent:
                 worker.abandon()
         elif worker:
             worker.update(after)
-        elif not self._report.processes or _is_over(after):
-            self._task(uid, self._settle(after))
-        else:
+        elif reason := why_simulated(after, images=self._report.images, obstacle=self._report.reason):
+            if _phase(after) == "Running" and not says_simulated(after):
+                self._task(uid, self._say_simulated(after, reason))
+        elif "deletionTimestamp" in after["metadata"]:
+            self._task(uid, self._confirm_deletion(after))
+        elif _phase(after) not in {"Succeeded", "Failed"}:
             self._adopt(uid, after)
 
     def _adopt(self, uid: str, pod: Json) -> None:
         try:
             worker = PodWorker(self._around, pod)
         except FlotillaError as error:
-            print(error, flush=True)
+            _log.error("%s", error)
             return
         self._workers[uid] = worker
         self._task(uid, worker.run())
@@ -150,35 +159,33 @@ class Agent:
         self._workers.pop(uid, None)
         self._tasks.pop(uid, None)
         if not task.cancelled() and (error := task.exception()):
-            print(f"pod {uid}: {error!r}", flush=True)
+            _log.error("the worker of pod %s failed", uid, exc_info=error)
 
-    async def _settle(self, pod: Json) -> None:
-        """See to a pod without a process: confirm its deletion, or say that it is simulated."""
+    async def _confirm_deletion(self, pod: Json) -> None:
+        """Tell the API server that nothing of a pod is left, when no worker does."""
         metadata = pod["metadata"]
-        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}}
+        folder = PodFolder.of(self._description.pods_folder, metadata["namespace"], metadata["name"])
+        await asyncio.to_thread(folder.remove, metadata["uid"])
+        await self._request(self._api.delete, _path(pod), body)
+
+    async def _say_simulated(self, pod: Json, reason: str) -> None:
+        await self._request(self._api.patch, f"{_path(pod)}/status", {"status": simulated_status(reason)})
+
+    async def _request(self, call: Callable[[str, Json], Json], path: str, body: Json) -> None:
         try:
-            if "deletionTimestamp" in metadata:
-                body = {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}}
-                await asyncio.to_thread(self._api.delete, path, body)
-                folder = PodFolder.of(self._description.pods_folder, metadata["namespace"], metadata["name"])
-                await asyncio.to_thread(folder.remove)
-            elif not self._report.processes and pod.get("status", {}).get("phase") == "Pending":
-                status = simulated_status(
-                    pod,
-                    self._report.reason or "",
-                    address=self._addresses.take(),
-                    host_address=self._cluster.host_address(pod["spec"]["nodeName"]),
-                )
-                await asyncio.to_thread(self._api.patch, f"{path}/status", {"status": status})
+            await asyncio.to_thread(call, path, body)
         except ApiError as error:
             if not error.missing:
-                raise
+                _log.warning("%s: %s", path, error)
 
 
-def _is_over(pod: Json) -> bool:
-    """Return whether a pod has no process and needs none: it has ended, or is to be deleted before it began."""
-    phase = pod.get("status", {}).get("phase")
-    return phase in {"Succeeded", "Failed"} or "deletionTimestamp" in pod["metadata"]
+def _path(pod: Json) -> str:
+    return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+
+
+def _phase(pod: Json) -> str:
+    return pod.get("status", {}).get("phase", "Pending")
 
 
 def _outside(network: str, other: str) -> list[str]:

@@ -63,14 +63,21 @@ class Description:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Whether this machine lets pods run as processes, and if not, why."""
+    """What the agent found out about this machine.
+
+    Args:
+        processes: whether it lets pods run as processes.
+        reason: if not, why.
+        images: repositories of the images whose program is there, so that their pods run as processes.
+    """
 
     processes: bool
     reason: str | None = None
+    images: tuple[str, ...] = ()
 
     def write(self, folder: Path) -> None:
         """Write it where `flotilla sandbox status` reads it."""
-        content = {"processes": self.processes, "reason": self.reason}
+        content = {"processes": self.processes, "reason": self.reason, "images": self.images}
         write_private(folder / _REPORT, json.dumps(content) + "\n")
 
     @classmethod
@@ -80,4 +87,8 @@ class Report:
             content = json.loads((folder / _REPORT).read_text())
         except (OSError, ValueError):
             return None
-        return cls(processes=bool(content.get("processes")), reason=content.get("reason"))
+        return cls(
+            processes=bool(content.get("processes")),
+            reason=content.get("reason"),
+            images=tuple(content.get("images", ())),
+        )

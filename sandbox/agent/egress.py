@@ -23,7 +23,7 @@ _CONNECT_SECONDS = 10.0
 _REQUEST_SECONDS = 10.0
 
 
-class Unreachable(Exception):
+class UnreachableError(Exception):
     """An address leads nowhere; the message says why."""
 
 
@@ -60,7 +60,7 @@ class Egress:
         """Open a connection to a cluster address.
 
         Raises:
-            Unreachable: nothing listens there, or nothing real.
+            UnreachableError: nothing listens there, or nothing real.
         """
         table = self._routes()
         service = table.names.get((host, port))
@@ -70,11 +70,11 @@ class Egress:
                     return await asyncio.open_connection(*self._api_address)
                 target = table.resolve(host, port)
                 if target is None:
-                    raise Unreachable(f"Service {service} has no ready endpoint for port {port}")
+                    raise UnreachableError(f"Service {service} has no ready endpoint for port {port}")
                 return await self._open(*target)
         except (OSError, TimeoutError) as error:
             place = f"Service {service}" if service else f"{host}:{port}"
-            raise Unreachable(f"{place}: {error or 'no answer in time'}") from error
+            raise UnreachableError(f"{place}: {error or 'no answer in time'}") from error
 
     async def _open(self, host: str, port: int) -> Stream:
         if namespace := self._pod(host):
@@ -89,7 +89,7 @@ class Egress:
             return await asyncio.open_unix_connection(self._kubelet_socket)
         if not self._is_inside(host):
             return await asyncio.open_connection(host, port)
-        raise Unreachable(f"{host}:{port} is simulated: no process listens there")
+        raise UnreachableError(f"{host}:{port} is simulated: no process listens there")
 
     async def serve(self, path: Path) -> asyncio.Server:
         """Serve HTTP CONNECT at a Unix socket."""
@@ -111,7 +111,7 @@ class Egress:
             return
         try:
             other = await self.connect(match.group(1).decode().strip("[]"), int(match.group(2)))
-        except Unreachable as error:
+        except UnreachableError as error:
             await _refuse(writer, "503 Service Unavailable", str(error))
             return
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")

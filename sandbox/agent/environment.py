@@ -12,8 +12,6 @@ Json = dict[str, Any]
 Lookup = Callable[[str, str], Mapping[str, str] | None]
 """Returns the decoded data of a ConfigMap or Secret by kind and name, or None when it does not exist."""
 
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 _REFERENCE = re.compile(r"\$(?:\$|\(([^()\s]*)\))")
 _NAME = re.compile(r"[^\x00=]+")
 

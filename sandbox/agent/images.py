@@ -10,6 +10,9 @@ from typing import Any
 
 Json = dict[str, Any]
 
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where programs are looked for, as container runtimes set it."""
+
 NOBODY = 65532
 """The user that images without a root user run as by custom."""
 
@@ -51,7 +54,12 @@ PROCESS_IMAGES: dict[str, ProcessImage] = {
     "ghcr.io/kubeflow/training-v1/training-operator": ProcessImage(
         tool="training-operator", path="/manager", entrypoint=("/manager",)
     ),
-    PYTHON: ProcessImage(tool=None, path="/usr/local/bin/python3", entrypoint=("python3",)),
+    PYTHON: ProcessImage(
+        tool=None,
+        path="/opt/python/bin/python3",
+        entrypoint=("python3",),
+        environment={"PATH": f"/opt/python/bin:{PATH}"},
+    ),
 }
 """By repository: an image reference without tag and digest."""
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from sandbox.agent.api import Api, ApiError
 
+_log = logging.getLogger(__name__)
+
 Json = dict[str, Any]
 Handler = Callable[[Json | None, Json | None], None]
 """Gets an object before and after a change; None before it existed, and after it was deleted."""
 
-_GONE = 410
 _PAUSE_SECONDS = 1.0
 
 
@@ -56,16 +58,17 @@ class Informer:
         pause = threading.Event()
         while True:
             try:
-                version = self._list()
+                version = self.list_once()
                 self._synced.set()
                 while version:
-                    version = self._watch(version)
+                    version = self.watch_once(version)
             except Exception as error:
                 if not isinstance(error, ApiError):
-                    print(f"{self._path}: {error!r}", flush=True)
+                    _log.error("watching %s failed", self._path, exc_info=error)
             pause.wait(_PAUSE_SECONDS)
 
-    def _list(self) -> str:
+    def list_once(self) -> str:
+        """Tell what changed since the latest look at the whole collection; return its version."""
         answer = self._api.get(self._path, **self._query)
         present = {item["metadata"]["uid"]: item for item in answer.get("items", []) if self._keep(item)}
         for uid in set(self._known) - set(present):
@@ -74,7 +77,8 @@ class Informer:
             self._change(uid, item)
         return answer["metadata"]["resourceVersion"]
 
-    def _watch(self, version: str) -> str:
+    def watch_once(self, version: str) -> str:
+        """Tell what changes until the server ends the stream; return the version reached, none if it was forgotten."""
         for event in self._api.watch(self._path, version, **self._query):
             item: Json = event["object"]
             if event["type"] == "ERROR":

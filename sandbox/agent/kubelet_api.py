@@ -84,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Refuse `kubectl exec`, `attach` and `port-forward`."""
         self._unsupported()
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name for it
         """Keep quiet: the API server logs its requests."""
 
     def address_string(self) -> str:

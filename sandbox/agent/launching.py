@@ -9,14 +9,13 @@ from typing import Any
 from sandbox.agent.api import ApiError
 from sandbox.agent.context import PodContext
 from sandbox.agent.environment import (
-    PATH,
     ConfigError,
     command_line,
     environment,
     service_variables,
 )
 from sandbox.agent.filesystem import plan
-from sandbox.agent.images import ProcessImage
+from sandbox.agent.images import PATH, PROCESS_IMAGES, ProcessImage, repository
 from sandbox.agent.security import effective, identity
 
 Json = dict[str, Any]
@@ -26,29 +25,32 @@ class ImageError(Exception):
     """The image has no program on this machine."""
 
 
-def find_program(image: ProcessImage, reference: str, tools: Path) -> Path:
-    """Return the program an image stands for.
+def find_program(reference: str, tools: Path) -> tuple[ProcessImage, Path]:
+    """Return what an image is made of, and its program on this machine.
 
     Raises:
         ImageError: it is missing.
     """
+    image = PROCESS_IMAGES.get(repository(reference))
+    if image is None:
+        raise ImageError(f"image {reference} does not run as a process")
     program = image.program(tools)
     if program is None:
         raise ImageError(
             f"image {reference} runs as the program {image.tool}, which is neither in {tools} nor on PATH; "
             "build it with `flotilla toolchain build`"
         )
-    return program
+    return image, program
 
 
-def launch_spec(context: PodContext, container: Json, image: ProcessImage) -> Json:
+def launch_spec(context: PodContext, container: Json) -> Json:
     """Return what to start for a container. It blocks; call it in a thread.
 
     Raises:
         ConfigError: something the container refers to does not exist, or it may not run like this.
         ImageError: its program is missing.
     """
-    program = find_program(image, container["image"], context.tools)
+    image, program = find_program(container["image"], context.tools)
     who = identity(context.pod, container, image.user)
     variables = _variables(context, container, image)
     context.folder.fresh_termination_message(container["name"])
@@ -58,7 +60,8 @@ def launch_spec(context: PodContext, container: Json, image: ProcessImage) -> Js
         "entries": plan(container, image, program, context.folder, context.volumes),
         "read_only": effective(context.pod, container).get("readOnlyRootFilesystem", False),
         "folder": container.get("workingDir") or "/",
-        "identity": None if context.namespace.one_user else who,
+        "identity": who,
+        "one_user": context.namespace.one_user,
         "arguments": command_line(container, image.entrypoint, variables),
         "environment": variables,
     }

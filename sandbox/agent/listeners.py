@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
-from sandbox.agent.egress import Egress, Unreachable
+from sandbox.agent.egress import Egress, UnreachableError
 from sandbox.agent.relay import relay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sandbox.agent.namespace import PodNamespace
+
+_log = logging.getLogger(__name__)
 
 
 class Listeners:
@@ -49,8 +52,8 @@ class Listeners:
         host, port = writer.get_extra_info("sockname")
         try:
             other = await self._egress.connect(host, port)
-        except Unreachable as error:
-            print(f"{self._name}: connection to {host}:{port} refused: {error}", flush=True)
+        except UnreachableError as error:
+            _log.warning("%s: connection to %s:%d refused: %s", self._name, host, port, error)
             writer.transport.abort()
             return
         await relay((reader, writer), other)

@@ -130,7 +130,7 @@ class PodWorker:
             upkeep.cancel()
             self._around.addresses.give_back(self.address)
             if self._deleted.is_set():
-                await asyncio.to_thread(self._context.folder.remove)
+                await asyncio.to_thread(self._context.folder.remove, self._context.pod["metadata"]["uid"])
 
     async def end(self, grace_seconds: float) -> None:
         """End the pod's processes, leaving the pod itself as it is."""

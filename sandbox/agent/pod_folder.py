@@ -27,18 +27,23 @@ class PodFolder:
 
     def prepare(self, uid: str) -> None:
         """Create the folder for a pod; what an earlier pod of the same name left is removed."""
-        owner = self.path / "uid"
         with suppress(FileNotFoundError):
-            if owner.read_text() != uid:
-                self.remove()
+            if self._owner.read_text() != uid:
+                shutil.rmtree(self.path, ignore_errors=True)
         for folder in (self.path, self.root, self.etc, self.path / "volumes"):
             folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        owner.write_text(uid)
+        self._owner.write_text(uid)
         (self.etc / "nsswitch.conf").write_text(_NAME_SERVICES)
 
-    def remove(self) -> None:
-        """Remove everything of the pod."""
-        shutil.rmtree(self.path, ignore_errors=True)
+    def remove(self, uid: str) -> None:
+        """Remove everything of a pod, unless a later one of the same name has taken the folder over."""
+        with suppress(FileNotFoundError):
+            if self._owner.read_text() == uid:
+                shutil.rmtree(self.path, ignore_errors=True)
+
+    @property
+    def _owner(self) -> Path:
+        return self.path / "uid"
 
     @property
     def root(self) -> Path:

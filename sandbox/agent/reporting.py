@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.agent.api import Api, ApiError
 from sandbox.agent.status import Facts, pod_status
+
+_log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -70,7 +73,7 @@ class Reporter:
                 except ApiError as error:
                     if error.missing:
                         return
-                    print(f"status of {self._path}: {error}", flush=True)
+                    _log.warning("status of %s: %s", self._path, error)
                     await asyncio.sleep(_RETRY_SECONDS)
                 else:
                     self._written = status

@@ -15,7 +15,6 @@ from infra.errors import FlotillaError
 from sandbox.agent.containers import Container, Terminated, restart_delay, should_restart
 from sandbox.agent.context import PodContext
 from sandbox.agent.environment import ConfigError
-from sandbox.agent.images import image_of
 from sandbox.agent.launching import ImageError, launch_spec
 from sandbox.agent.namespace import Process
 from sandbox.agent.probes import ProbeState, Verdict, plan
@@ -79,12 +78,9 @@ class ContainerRunner:
         await asyncio.sleep(delay)
 
     async def _start(self) -> bool:
-        image = image_of(self._declared)
         name = self._declared["name"]
         try:
-            if image is None:
-                raise ImageError(f"image {self._declared['image']} does not run as a process")
-            self._spec = await asyncio.to_thread(launch_spec, self._context, self._declared, image)
+            self._spec = await asyncio.to_thread(launch_spec, self._context, self._declared)
         except ImageError as error:
             await self._wait_for_better("ErrImagePull", str(error))
             return False

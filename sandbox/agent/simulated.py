@@ -1,37 +1,47 @@
-"""What happens to pods that should run as processes where the machine does not allow it: they are simulated, and say so."""
+"""Pods that should run as processes, on a machine that cannot: kwok simulates them, and they say so and why."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox.agent.containers import Container, Running
-from sandbox.agent.status import SIMULATED, Facts, pod_status
+from sandbox.agent.containers import timestamp
+from sandbox.agent.images import PROCESS_IMAGES, repository
 
 Json = dict[str, Any]
 
+SIMULATED = "flotilla.dev/Simulated"
+"""Condition of a pod that could run as processes, but does not."""
 
-def simulated_status(pod: Json, reason: str, *, address: str, host_address: str | None) -> Json:
-    """Return the status of a pod that only says it runs, with a condition that tells so and why."""
-    now = datetime.now(UTC)
-    names: list[Json] = pod["spec"]["containers"]
-    containers = [
-        replace(Container(name=item["name"], image=item["image"]), state=Running(now), started=True, ready=True)
-        for item in names
-    ]
-    condition: Json = {
+
+def why_simulated(pod: Json, *, images: Collection[str], obstacle: str | None) -> str | None:
+    """Return why a pod with process images is simulated nevertheless; None when it runs as processes.
+
+    Args:
+        pod: the pod; every container's image is a process image.
+        images: those whose program is on this machine.
+        obstacle: what keeps every pod on this machine from running as processes.
+    """
+    if obstacle:
+        return obstacle
+    used = {repository(container["image"]) for container in pod["spec"]["containers"]}
+    tools = sorted(str(PROCESS_IMAGES[name].tool) for name in used - set(images))
+    return f"missing program: {', '.join(tools)}" if tools else None
+
+
+def says_simulated(pod: Json) -> bool:
+    """Return whether a pod carries the condition already."""
+    return any(item["type"] == SIMULATED for item in pod.get("status", {}).get("conditions", []))
+
+
+def simulated_status(reason: str, now: datetime | None = None) -> Json:
+    """Return the change to a pod's status that makes it say it is simulated."""
+    condition = {
         "type": SIMULATED,
         "status": "True",
-        "reason": "ProcessesImpossible",
+        "reason": "NoProcess",
         "message": f"no process runs for this pod: {reason}",
+        "lastTransitionTime": timestamp(now or datetime.now(UTC)),
     }
-    facts = Facts(
-        pod=pod,
-        address=address,
-        host_address=host_address,
-        started_at=now,
-        containers=containers,
-        extra_conditions=[condition],
-    )
-    return pod_status(facts, now)
+    return {"conditions": [condition]}

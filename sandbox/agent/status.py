@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sandbox.agent.containers import Container, Running, Terminated, Waiting, should_restart, timestamp
 
 Json = dict[str, Any]
-
-SIMULATED = "flotilla.dev/Simulated"
-"""Condition of a pod that should run as processes, on a machine that does not allow it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +35,6 @@ class Facts:
     init: Sequence[Container] = ()
     containers: Sequence[Container] = ()
     failure: tuple[str, str] | None = None
-    extra_conditions: Sequence[Json] = field(default_factory=list[Json])
 
 
 def pod_status(facts: Facts, now: datetime) -> Json:
@@ -61,7 +57,7 @@ def pod_status(facts: Facts, now: datetime) -> Json:
         status["hostIPs"] = [{"ip": facts.host_address}]
     present: Json = facts.pod.get("status", {})
     before = {condition["type"]: condition for condition in present.get("conditions", [])}
-    conditions = [*_conditions(facts, phase, before), *facts.extra_conditions]
+    conditions = _conditions(facts, phase, before)
     for condition in conditions:
         condition["lastTransitionTime"] = _since(condition, before.get(condition["type"]), now)
     status["conditions"] = conditions

@@ -17,6 +17,10 @@ _GRACE_SECONDS = 2
 _CHUNK = 1 << 16
 
 
+class ShuttingDownError(Exception):
+    """The host is ending and starts nothing any more."""
+
+
 class Children:
     """Starts processes and ends them."""
 
@@ -28,12 +32,12 @@ class Children:
     @contextmanager
     def start(
         self, command: Sequence[str | Path], folder: str, environment: Mapping[str, str], *, piped: bool
-    ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run `command` for as long as the block lasts; its output is `piped`, or goes where the host's goes."""
+    ) -> Generator[subprocess.Popen[bytes]]:
+        """Run `command` for as long as the block lasts; its output is piped or goes the host's way."""
         pipe = subprocess.PIPE if piped else None
         with self._lock:
             if self._closed:
-                raise InterruptedError("the language host is shutting down")
+                raise ShuttingDownError
             process = subprocess.Popen(
                 command,
                 cwd=folder or None,

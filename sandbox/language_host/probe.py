@@ -32,9 +32,7 @@ def plugins() -> list[dict[str, str]]:
             if described.get("resource"):
                 name = described.get("name") or file.parent.name.removeprefix("pulumi_").replace("_", "-")
                 version = described.get("version") or _version_of(file.parent.name)
-                found.setdefault(
-                    name, {"name": name, "version": version, "server": described.get("server", "")}
-                )
+                found.setdefault(name, {"name": name, "version": version, "server": described.get("server", "")})
     return list(found.values())
 
 
@@ -50,6 +48,4 @@ def _normal(name: str) -> str:
 
 
 if __name__ == "__main__":
-    json.dump(
-        {"version": platform.python_version(), "packages": packages(), "plugins": plugins()}, sys.stdout
-    )
+    json.dump({"version": platform.python_version(), "packages": packages(), "plugins": plugins()}, sys.stdout)

@@ -1,10 +1,14 @@
 """The engine's requests, answered: what a program needs, running it, running its policy packs."""
 
+# The engine's protocol fixes the names and parameters of methods.
+# ruff: noqa: N802, ARG002
+
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+from contextlib import ExitStack, contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +20,7 @@ from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 from sandbox.language_host import children, interpreters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from sandbox.language_host.children import Children
     from sandbox.language_host.interpreters import Interpreter
@@ -47,18 +51,24 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         """Name the SDK's version as the host's own."""
         return plugin_pb2.PluginInfo(version=metadata.version("pulumi"))
 
-    def GetRequiredPackages(
-        self, request: language_pb2.GetRequiredPackagesRequest, context: grpc.ServicerContext
-    ):
+    def GetRequiredPackages(self, request: language_pb2.GetRequiredPackagesRequest, context: grpc.ServicerContext):
         """Name the provider plugins of the SDKs that the program's Python has."""
-        needed = [plugin_pb2.PackageDependency(**plugin) for plugin in self._plugins(request.info, context)]
+        needed = [
+            plugin_pb2.PackageDependency(
+                kind="resource", name=each["name"], version=each["version"], server=each["server"]
+            )
+            for each in _plugins(request.info, context)
+        ]
         return language_pb2.GetRequiredPackagesResponse(packages=needed)
 
-    def GetRequiredPlugins(
-        self, request: language_pb2.GetRequiredPluginsRequest, context: grpc.ServicerContext
-    ):
+    def GetRequiredPlugins(self, request: language_pb2.GetRequiredPluginsRequest, context: grpc.ServicerContext):
         """Answer as GetRequiredPackages, for callers that know only plugins."""
-        needed = [plugin_pb2.PluginDependency(**plugin) for plugin in self._plugins(request.info, context)]
+        needed = [
+            plugin_pb2.PluginDependency(
+                kind="resource", name=each["name"], version=each["version"], server=each["server"]
+            )
+            for each in _plugins(request.info, context)
+        ]
         return language_pb2.GetRequiredPluginsResponse(plugins=needed)
 
     def About(self, request: language_pb2.AboutRequest, context: grpc.ServicerContext):
@@ -81,9 +91,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             ]
         )
 
-    def RuntimeOptionsPrompts(
-        self, request: language_pb2.RuntimeOptionsRequest, context: grpc.ServicerContext
-    ):
+    def RuntimeOptionsPrompts(self, request: language_pb2.RuntimeOptionsRequest, context: grpc.ServicerContext):
         """Ask nothing."""
         return language_pb2.RuntimeOptionsResponse()
 
@@ -92,17 +100,13 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     ) -> Iterator[language_pb2.InstallDependenciesResponse]:
         """Create the program's virtual environment if it names one, and install its requirements.txt there."""
         folder = Path(request.info.program_directory or request.directory)
-        requirements = next(
-            (f for f in (folder, *folder.parents[:1]) if (f / "requirements.txt").is_file()), None
-        )
+        requirements = _requirements(folder)
         for command in _installation(request.info, requirements, context):
-            with self._running.start(command, str(folder), os.environ, piped=True) as process:
+            with self._process(context, command, str(folder), os.environ, piped=True) as process:
                 for stream, chunk in children.output_of(process):
                     yield language_pb2.InstallDependenciesResponse(**{stream: chunk})
                 if code := process.wait():
-                    context.abort(
-                        grpc.StatusCode.INTERNAL, f"`{' '.join(command)}` ended with exit code {code}"
-                    )
+                    context.abort(grpc.StatusCode.INTERNAL, f"`{' '.join(command)}` ended with exit code {code}")
 
     def Run(self, request: language_pb2.RunRequest, context: grpc.ServicerContext):
         """Run a program; its output goes where the host's goes, which is the engine."""
@@ -111,15 +115,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             "PULUMI_CONFIG": json.dumps(dict(request.config)),
             "PULUMI_CONFIG_SECRET_KEYS": json.dumps(list(request.configSecretKeys)),
         }
-        command = [
-            str(python.python),
-            "-P",
-            "-u",
-            str(_HERE / "program.py"),
-            *self._program_arguments(request),
-        ]
-        with self._running.start(command, request.pwd, environment, piped=False) as process:
-            context.add_callback(lambda: children.end(process))
+        command = [str(python.python), "-P", "-u", str(_HERE / "program.py"), *self._program_arguments(request)]
+        with self._process(context, command, request.pwd, environment, piped=False) as process:
             code = process.wait()
         if code == _REPORTED:
             return language_pb2.RunResponse(bail=True)
@@ -138,10 +135,13 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         else:
             what = [str(program), *request.args]
         command = [str(python.python), "-P", "-u", *what]
-        with self._running.start(command, request.pwd, environment, piped=True) as process:
-            context.add_callback(lambda: children.end(process))
+        with self._process(context, command, request.pwd, environment, piped=True) as process:
             for stream, chunk in children.output_of(process):
-                yield language_pb2.RunPluginResponse(**{stream: chunk})
+                yield (
+                    language_pb2.RunPluginResponse(stdout=chunk)
+                    if stream == "stdout"
+                    else language_pb2.RunPluginResponse(stderr=chunk)
+                )
             yield language_pb2.RunPluginResponse(exitcode=process.wait())
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext):
@@ -153,6 +153,28 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         context.abort(grpc.StatusCode.UNIMPLEMENTED, _OFFICIAL_ONLY)
 
     Template = GenerateProgram = GenerateProject = GeneratePackage = Pack = Link = _official_only
+
+    @contextmanager
+    def _process(
+        self,
+        context: grpc.ServicerContext,
+        command: Sequence[str],
+        folder: str,
+        environment: Mapping[str, str],
+        *,
+        piped: bool,
+    ) -> Generator[subprocess.Popen[bytes]]:
+        """Run `command` until the block ends, the engine cancels the request, or the host ends."""
+        with ExitStack() as stack:
+            try:
+                process = stack.enter_context(self._running.start(command, folder, environment, piped=piped))
+            except children.ShuttingDownError:
+                context.abort(grpc.StatusCode.CANCELLED, "the language host is ending")
+            except OSError as error:
+                context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{command[0]} does not start: {error}")
+            if not context.add_callback(lambda: children.end(process)):
+                children.end(process)
+            yield process
 
     def _program_arguments(self, request: language_pb2.RunRequest) -> list[str]:
         options = {
@@ -169,9 +191,9 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         program = Path(request.info.program_directory, request.info.entry_point)
         return [*(f"--{name}={value}" for name, value in options.items()), str(program), *request.args]
 
-    def _plugins(self, info: language_pb2.ProgramInfo, context: grpc.ServicerContext) -> list[dict[str, str]]:
-        found = _probe(_interpreter(info, context), context)["plugins"]
-        return [{**plugin, "kind": "resource"} for plugin in found]
+
+def _plugins(info: language_pb2.ProgramInfo, context: grpc.ServicerContext) -> list[dict[str, str]]:
+    return _probe(_interpreter(info, context), context)["plugins"]
 
 
 def _interpreter(info: language_pb2.ProgramInfo, context: grpc.ServicerContext) -> Interpreter:
@@ -184,13 +206,9 @@ def _interpreter(info: language_pb2.ProgramInfo, context: grpc.ServicerContext) 
 def _probe(python: Interpreter, context: grpc.ServicerContext) -> dict[str, Any]:
     """Return what a Python says about itself."""
     command = [str(python.python), "-P", str(_HERE / "probe.py")]
-    answer = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=python.environment(os.environ)
-    )
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, env=python.environment(os.environ))
     if answer.returncode:
-        context.abort(
-            grpc.StatusCode.FAILED_PRECONDITION, f"{python.python} does not run: {answer.stderr.strip()}"
-        )
+        context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{python.python} does not run: {answer.stderr.strip()}")
     return json.loads(answer.stdout)
 
 
@@ -204,9 +222,15 @@ def _installation(
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
     if virtualenv is not None and not (virtualenv / "bin" / "python").exists():
         yield [str(interpreters.default()), "-m", "venv", str(virtualenv)]
-    if requirements is not None:
+    if requirements:
         python = str(_interpreter(info, context).python)
-        yield [python, "-m", "pip", "install", "-r", str(requirements / "requirements.txt")]
+        yield [python, "-m", "pip", "install", "-r", str(requirements)]
+
+
+def _requirements(folder: Path) -> Path | None:
+    """Return the requirements of a program in `folder`, which may be one below its project."""
+    candidates = (each / "requirements.txt" for each in (folder, folder.parent))
+    return next((each for each in candidates if each.is_file()), None)
 
 
 def _describe(code: int) -> str:

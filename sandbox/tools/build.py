@@ -27,8 +27,8 @@ _GRACE_SECONDS = 5
 def folder_of(module: Module) -> Path:
     """Return where the tools of `module` lie once built.
 
-    The key covers its go.mod, go.sum and sources, the flags and the platform, but not the Go version: what any
-    fitting Go has built stays good when Go is upgraded or removed.
+    The key covers its go.mod, go.sum and sources, the flags and the platform, but not the Go version: what
+    any fitting Go has built stays good when Go is upgraded or removed.
     """
     sources = [path.read_bytes() for path in sorted(module.folder.iterdir()) if path.is_file()]
     key = store.key_of([*sources, *_FLAGS, module.linker_flags, *(tool.package for tool in module.tools)])
@@ -112,7 +112,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _termination_raises() -> Iterator[None]:
+def _termination_raises() -> Generator[None]:
     """Make SIGTERM unwind the stack as Ctrl-C does, so that the half-built folder goes away."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -23,16 +23,14 @@ class _Cause:
         return any(sign in line for sign in self.signs)
 
 
-_DISK = (
-    "Free some space (a first build takes about 6 GB), or point FLOTILLA_CACHE and GOCACHE to a larger disk"
-)
+_DISK = "Free some space (a first build takes about 6 GB), or point FLOTILLA_CACHE, GOCACHE and TMPDIR to a larger disk"
 
 _CAUSES = (
     _Cause(("no space left on device", "disk quota exceeded"), "the disk is full", _DISK),
     _Cause(
         ("SECURITY ERROR", "checksum mismatch"),
         "a downloaded module is not what go.sum says",
-        "Run `go clean -modcache` and try again; if it stays, the module proxy (GOPROXY) is not to be trusted",
+        "Run `go clean -modcache` and try again; if it stays, do not trust the module proxy (GOPROXY)",
     ),
     _Cause(
         ("missing go.sum entry", "updates to go.mod needed", "go.mod file not found"),
@@ -46,11 +44,11 @@ _CAUSES = (
     ),
     _Cause(
         (
-            "403 Forbidden",
-            "404 Not Found",
-            "410 Gone",
-            "401 Unauthorized",
-            "407 Proxy Authentication",
+            ": 401 ",
+            ": 403 ",
+            ": 404 ",
+            ": 407 ",
+            ": 410 ",
             "unrecognized import path",
         ),
         "the module proxy refused a module",

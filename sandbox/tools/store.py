@@ -39,7 +39,7 @@ def key_of(parts: Iterable[str | bytes]) -> str:
 
 
 @contextmanager
-def locked(name: str, progress: Progress) -> Iterator[None]:
+def locked(name: str, progress: Progress) -> Generator[None]:
     """Hold the lock `name`, so that one process at a time fills a folder."""
     path = root() / "locks" / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def locked(name: str, progress: Progress) -> Iterator[None]:
 
 
 @contextmanager
-def filling(folder: Path) -> Iterator[Path]:
+def filling(folder: Path) -> Generator[Path]:
     """Give an empty folder beside `folder`; it takes that place only when the block ends well."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     prefix = f"{_ASIDE}{folder.name}-"

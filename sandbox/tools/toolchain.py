@@ -68,9 +68,7 @@ class Toolchain:
         Raises:
             FlotillaError: the toolchain has no such tool.
         """
-        path = next(
-            (path for path in (self.bin / tool, *self.plugins.glob(f"*/{tool}")) if path.exists()), None
-        )
+        path = next((path for path in (self.bin / tool, *self.plugins.glob(f"*/{tool}")) if path.exists()), None)
         if path is None:
             raise FlotillaError(f"the toolchain has no {tool}", remedy="Run `flotilla toolchain status`")
         return path

@@ -180,6 +180,15 @@ def test_change_of_the_storage_version_passes_with_a_converter(cluster: FakeClus
     assert changing(cluster) == [f"apply {BOATS}"]
 
 
+def test_crd_of_somebody_else_is_taken_over_and_told(cluster: FakeCluster, declared: Declared) -> None:
+    cluster.apply(crd("boats"))
+
+    outcome = apply(cluster, declared(crd("boats"), crd("sails")), {})
+
+    assert outcome.notes == [f"{BOATS} was there already and is taken over from its owner"]
+    assert cluster.crds[BOATS]["metadata"]["labels"][BUNDLE_LABEL] == "boats"
+
+
 def test_names_that_clash_are_told(cluster: FakeCluster, declared: Declared, monkeypatch: pytest.MonkeyPatch) -> None:
     apply_plainly = cluster.apply
 

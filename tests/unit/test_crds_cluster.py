@@ -144,6 +144,14 @@ def test_objects_are_counted_without_reading_them_all(answering: Answering) -> N
         assert cluster.objects("/apis/example.org/v1/boats") == (42, "team/tug")
 
 
+@pytest.mark.parametrize("answer", [Answer(200, b"<html>"), Answer(404, b"")], ids=["page", "no such path"])
+def test_server_of_another_kind_is_told(answer: Answer, answering: Answering) -> None:
+    answering(answer)
+
+    with Cluster("dev") as cluster, pytest.raises(FlotillaError, match="does not answer as a Kubernetes API"):
+        cluster.apply(crd("boats"))
+
+
 def test_missing_crd_is_none(answering: Answering) -> None:
     answering(Answer(404, status("not found")))
 

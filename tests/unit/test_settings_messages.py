@@ -23,7 +23,7 @@ def test_message_is_the_expected_one(case: str, tmp_path: Path) -> None:
     assert f"{message(tmp_path, overlay)}\n" == expected
 
 
-@pytest.mark.parametrize("overlay", ["", "# only a comment\n", "---\n", "null\n"])
+@pytest.mark.parametrize("overlay", ["", "# only a comment\n", "---\n"])
 def test_file_that_says_nothing_is_refused(overlay: str, tmp_path: Path) -> None:
     assert message(tmp_path, overlay) == (
         "1 problem in the settings of dev\n  values/dev.yaml: is empty. Write at least one section, such as `cluster:`."
@@ -44,7 +44,7 @@ def test_control_characters_are_refused(tmp_path: Path) -> None:
 
 
 def test_endless_nesting_is_refused(tmp_path: Path) -> None:
-    assert "is nested too deeply" in message(tmp_path, "mesh: " + "[" * 5000)
+    assert "is nested too deeply" in message(tmp_path, "mesh: " + "[" * 2000)
 
 
 def test_multiplying_aliases_are_refused(tmp_path: Path) -> None:
@@ -97,3 +97,11 @@ def test_both_files_are_read_before_failing(tmp_path: Path) -> None:
 def test_secrets_are_never_repeated(tmp_path: Path) -> None:
     overlay = (FIXTURES / "bad" / "secret.yaml").read_text(encoding="utf-8")
     assert "hunter2" not in message(tmp_path, overlay)
+
+
+def test_missing_key_belongs_in_the_environments_file(tmp_path: Path) -> None:
+    values = make(tmp_path, "mesh: {}")
+    base = (values / "base.yaml").read_text(encoding="utf-8").replace("  region: eu-west-1\n", "")
+    (values / "base.yaml").write_text(base, encoding="utf-8")
+    with pytest.raises(FlotillaError, match=r"values/dev\.yaml:1: cluster\.region: is missing\. Add it: Region"):
+        load("dev", values)

@@ -28,7 +28,7 @@ GPU = """
 LIMITS = """
     limits:
       defaultRequest: { cpu: 100m, memory: 256Mi }
-      default: { cpu: 2, memory: 4Gi }
+      default: { memory: 4Gi }
       max: { cpu: 48, memory: 512Gi }"""
 QUOTA = """
     quota: { cpu: 64, memory: 512Gi, gpus: 8, pods: 100, sharedStorage: 1Ti }"""
@@ -198,8 +198,8 @@ def test_every_rule_says_what_it_refuses() -> None:
             "17 is more than all cpu and gpu pools hold at their largest, 16",
         ),
         (
-            teams(VISION).replace("defaultRequest: { cpu: 100m", "defaultRequest: { cpu: 3"),
-            "teams[0].limits.defaultRequest.cpu: 3 is more than default, 2",
+            teams(VISION).replace("defaultRequest: { cpu: 100m", "defaultRequest: { cpu: 49"),
+            "teams[0].limits.defaultRequest.cpu: 49 is more than max, 48",
         ),
     ],
 )

@@ -234,6 +234,7 @@ PERMISSIONS = Permissions(
         Rule(groups=("authorization.k8s.io",), resources=("subjectaccessreviews",), verbs=("create",)),
     ),
     namespace=(
+        Rule(groups=("networking.istio.io",), resources=("gateways",), verbs=("create",)),
         Rule(groups=("",), resources=("secrets",), verbs=(*READ, "create", "update", "delete")),
         Rule(groups=("",), resources=("configmaps",), verbs=("delete",)),
         Rule(groups=("coordination.k8s.io",), resources=("leases",), verbs=("get", "create", "update", "patch")),

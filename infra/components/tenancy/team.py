@@ -88,6 +88,7 @@ class Team(Component):
         )
 
     def _limits(self) -> None:
+        """Bound each container. Kubernetes needs some default for CPU, and any below the most would refuse requests."""
         limits = self._settings.limits
         k8s.core.v1.LimitRange(
             f"{self._settings.name}-limits",
@@ -96,7 +97,7 @@ class Team(Component):
                 limits=[
                     k8s.core.v1.LimitRangeItemArgs(
                         type="Container",
-                        default=_amount(limits.default),
+                        default={"cpu": str(limits.max.cpu), "memory": str(limits.default.memory)},
                         default_request=_amount(limits.default_request),
                         max=_amount(limits.max),
                     )

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from infra.core.crds.cluster import CrdApi, revision
-from infra.core.crds.live import is_established, live_fingerprint, naming_conflict, purged
+from infra.core.crds.live import bundle_of, is_established, live_fingerprint, naming_conflict, purged
 from infra.core.crds.observe import WORKERS
 from infra.core.crds.pins import Manifest
 from infra.core.crds.properties import Applied, desired
@@ -61,7 +61,7 @@ def apply(cluster: CrdApi, properties: Mapping[str, Any], before: Mapping[str, A
     removal = plan_removal(cluster, properties, dropped)
     with ThreadPoolExecutor(WORKERS) as pool:
         check = partial(_check, cluster, allow_storage_change=properties.get("allowStorageChange", False))
-        list(pool.map(check, [manifests[name] for name in due]))
+        takeovers = list(pool.map(check, [manifests[name] for name in due]))
         lives = list(pool.map(partial(_apply_one, cluster), [manifests[name] for name in due]))
     for name, live in zip(due, lives, strict=True):
         current[name] = {
@@ -70,14 +70,20 @@ def apply(cluster: CrdApi, properties: Mapping[str, Any], before: Mapping[str, A
             "revision": revision(live),
         }
     remove(cluster, removal)
-    return Outcome(applied=dict(sorted(current.items())), notes=removal.notes)
+    notes = [*filter(None, takeovers), *removal.notes]
+    return Outcome(applied=dict(sorted(current.items())), notes=notes)
 
 
-def _check(cluster: CrdApi, manifest: Manifest, *, allow_storage_change: bool) -> None:
-    live = cluster.get(manifest["metadata"]["name"])
+def _check(cluster: CrdApi, manifest: Manifest, *, allow_storage_change: bool) -> str | None:
+    """Try the manifest; return a note when it takes a CRD over from somebody else."""
+    name = manifest["metadata"]["name"]
+    live = cluster.get(name)
     if live is not None:
         check_storage(cluster, live, manifest, allow_change=allow_storage_change)
     cluster.apply(manifest, dry_run=True)
+    if live is None or bundle_of(live) == bundle_of(manifest):
+        return None
+    return f"{name} was there already and is taken over from {bundle_of(live) or 'its owner'}"
 
 
 def _apply_one(cluster: CrdApi, manifest: Manifest) -> Manifest:

@@ -105,7 +105,10 @@ class Cluster:
         return 1 + int(listed["metadata"].get("remainingItemCount") or 0), name
 
     def _sent(self, method: str, path: str, query: Mapping[str, str], body: Manifest, content_type: str) -> Manifest:
-        return cast("Manifest", self._send(method, path, query=query, body=body, content_type=content_type))
+        answer = self._send(method, path, query=query, body=body, content_type=content_type)
+        if answer is None:
+            raise self._stranger()
+        return answer
 
     def _send(
         self,
@@ -149,7 +152,17 @@ class Cluster:
             return None
         if response.status >= 400:
             raise self._refusal(response.status, content)
-        return cast("Manifest", json.loads(content))
+        try:
+            return cast("Manifest", json.loads(content))
+        except ValueError as error:
+            raise self._stranger() from error
+
+    def _stranger(self) -> FlotillaError:
+        return FlotillaError(
+            f"{self._client.configuration.host} does not answer as a Kubernetes API server",
+            where=self._where,
+            remedy="Correct the context's server",
+        )
 
     def _refusal(self, status: int, content: bytes) -> FlotillaError:
         message = _message(content) or f"the API server answered {status}"

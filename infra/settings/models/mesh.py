@@ -43,9 +43,6 @@ class Ingress(Section):
 class Mesh(Section):
     """Istio: mutual TLS, authorization and the ingress gateway."""
 
-    injection: bool
-    """Whether platform and team namespaces get sidecars. They carry the identity authorization relies on."""
-
     istiod: Istiod
     """Istio's control plane."""
 

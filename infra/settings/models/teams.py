@@ -47,14 +47,21 @@ class Amount(Section):
     """Memory of one container, in bytes."""
 
 
+class DefaultLimit(Section):
+    """Limit of a container that names none. CPU has no default: it would refuse any larger request."""
+
+    memory: Memory
+    """Memory of one container, in bytes."""
+
+
 class ContainerLimits(Section):
     """What containers that say nothing get, and what none may exceed."""
 
     default_request: Amount
     """Set aside for a container that requests nothing; small, so that forgotten requests spare the quota."""
 
-    default: Amount
-    """Most that a container without limits of its own may use."""
+    default: DefaultLimit
+    """Most that a container without a limit of its own may use; of CPU it may use `max`."""
 
     max: Amount
     """Most that any container may be given; a machine of the largest pool must be able to hold it."""

@@ -60,13 +60,14 @@ def container_limits_rise(settings: Settings) -> Iterator[Violation]:
     for number, team in enumerate(settings.teams):
         path, limits, quota = ("teams", number, "limits"), team.limits, team.quota
         for key in ("cpu", "memory"):
-            steps: list[tuple[str, Quantity]] = [
+            steps: list[tuple[str, Quantity | None]] = [
                 ("defaultRequest", getattr(limits.default_request, key)),
-                ("default", getattr(limits.default, key)),
+                ("default", getattr(limits.default, key, None)),
                 ("max", getattr(limits.max, key)),
                 ("the team's quota", getattr(quota, key)),
             ]
-            for (name, amount), (bound, most) in pairwise(steps):
+            rising = [(name, amount) for name, amount in steps if amount is not None]
+            for (name, amount), (bound, most) in pairwise(rising):
                 if amount > most:
                     what = f"{amount} is more than {bound}, {most}"
                     yield Violation((*path, name, key), what, f"Write {most} or less, or raise {bound}")

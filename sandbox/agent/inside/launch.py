@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 from sandbox.agent.inside import syscalls
@@ -25,7 +26,7 @@ def launch(spec: dict[str, Any], output: int, network: int) -> tuple[int, int]:
     pid = os.fork()
     if not pid:
         try:
-            os.write(send, os.readlink("/proc/self").encode() + b"\n")
+            os.write(send, bytes(Path("/proc/self").readlink()) + b"\n")
             _become(spec, output, network)
         except BaseException as error:
             os.write(send, f"{error}".encode() or repr(error).encode())
@@ -53,17 +54,16 @@ def _become(spec: dict[str, Any], output: int, network: int) -> None:
         syscalls.unshare(syscalls.NEW_MOUNT)
         build(spec["root"], spec["entries"], read_only=spec["read_only"])
     os.chdir(spec["folder"])
-    _take_identity(spec["identity"])
+    _take_identity(spec["identity"], one_user=spec["one_user"])
     _execute(spec["arguments"], spec["environment"])
 
 
-def _take_identity(identity: dict[str, Any] | None) -> None:
-    if identity is None:
-        return
+def _take_identity(identity: dict[str, Any], *, one_user: bool) -> None:
     syscalls.keep_capabilities(set(identity["capabilities"]))
-    os.setgroups(identity["groups"])
-    os.setgid(identity["group"])
-    os.setuid(identity["user"])
+    if not one_user:
+        os.setgroups(identity["groups"])
+        os.setgid(identity["group"])
+        os.setuid(identity["user"])
     if identity["no_new_privileges"]:
         syscalls.forbid_new_privileges()
 
@@ -77,5 +77,5 @@ def _execute(arguments: list[str], environment: dict[str, str]) -> None:
         candidates = [f"{folder}/{program}" for folder in path.split(":") if folder]
     for candidate in candidates:
         if os.access(candidate, os.X_OK):
-            os.execve(candidate, arguments, environment)
+            os.execve(candidate, arguments, environment)  # noqa: S606 - a pod runs what it declares
     raise FileNotFoundError(f"exec: {program!r}: executable file not found in $PATH")

@@ -1,0 +1,98 @@
+"""A test bed: a cluster that nothing was applied to yet, an engine state of its own, and a stopwatch."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from infra.errors import FlotillaError
+from ops.env import environment
+from sandbox.cluster import Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from sandbox.nodes import Node
+    from sandbox.tools import Toolchain
+
+TIMEOUT_SECONDS = 600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bed:
+    """Where one side is measured.
+
+    Args:
+        folder: for projects and manifests; removed with the bed.
+        context: kubeconfig context of the cluster's administrator.
+        variables: the whole environment of every command.
+        log: file that gets each command and its output.
+    """
+
+    folder: Path
+    context: str
+    variables: Mapping[str, str]
+    log: Path
+
+    def run(self, *command: str, folder: Path | None = None, allowed: tuple[int, ...] = (0,)) -> float:
+        """Run a command and return the seconds it took.
+
+        Args:
+            command: program and arguments.
+            folder: where to run it; the bed's own folder when left out.
+            allowed: exit codes that are no failure.
+
+        Raises:
+            FlotillaError: it failed or never ended.
+        """
+        title = shlex.join(command[:2])
+        with self.log.open("a", encoding="utf-8") as log:
+            print(f"$ {shlex.join(command)}", file=log, flush=True)
+            started = time.perf_counter()
+            try:
+                ended = subprocess.run(
+                    command,
+                    cwd=folder or self.folder,
+                    env=dict(self.variables),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    timeout=TIMEOUT_SECONDS,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired as error:
+                raise self._failure(f"did not end within {TIMEOUT_SECONDS} s", title) from error
+            seconds = time.perf_counter() - started
+            print(f"# {seconds:.2f} s", file=log)
+        if ended.returncode not in allowed:
+            raise self._failure(f"failed with exit code {ended.returncode}", title)
+        return seconds
+
+    def _failure(self, what: str, title: str) -> FlotillaError:
+        return FlotillaError(what, where=title, remedy=f"Its output is the end of {self.log}")
+
+
+@contextmanager
+def fresh(toolchain: Toolchain, nodes: Sequence[Node], log: Path) -> Generator[Bed]:
+    """Yield a bed on a cluster that has just been started; cluster and state are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="flotilla-bench-") as name:
+        state = Path(name)
+        sandbox = Sandbox("bench", state / "sandbox", tools=toolchain.bin)
+        try:
+            sandbox.up(nodes)
+            ambient = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+            yield Bed(
+                folder=state,
+                context=sandbox.context,
+                variables=ambient | environment(toolchain, state),
+                log=log,
+            )
+        finally:
+            sandbox.down()

@@ -1,0 +1,1 @@
+"""Pulumi programs that exist to be measured."""

@@ -1,0 +1,1 @@
+"""Tests of single components, declared without an engine."""
