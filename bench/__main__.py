@@ -15,7 +15,7 @@ from infra.paths import ROOT, STATE
 from ops.console import err, out
 
 PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
-LOG = STATE / "bench.log"
+FOLDER = STATE / "bench"
 ENVIRONMENT = "local"
 SMALLEST = 2
 QUICK_SIZES = "200"
@@ -32,6 +32,7 @@ def bench(
     Starts clusters of its own and ends them; a running environment stays untouched.
     """
     from bench import cases, measure, report
+    from bench.bed import prepared
     from bench.conditions import conditions
     from ops.progress import ConsoleProgress
     from sandbox.tools import Toolchain
@@ -40,9 +41,6 @@ def bench(
     rounds = 1 if quick else repeat
     toolchain = Toolchain.ensure(ConsoleProgress("building"))
     begun = conditions(shlex.join(["python", "-m", "bench", *sys.argv[1:]]), toolchain)
-    LOG.parent.mkdir(parents=True, exist_ok=True)
-    LOG.unlink(missing_ok=True)
-
     chosen = [
         cases.environment(ENVIRONMENT),
         *(cases.many(count, default_limits=count == max(counts)) for count in counts),
@@ -50,12 +48,13 @@ def bench(
     ]
     progress = ConsoleProgress("measuring")
     total = len(chosen) + 1
-    with progress.step("nothing yet, only warming up", 1, total) as tell:
-        measure.measure(cases.many(SMALLEST, default_limits=False), toolchain, LOG, repeat=1, tell=tell)
     measured: list[report.Measured] = []
-    for index, case in enumerate(chosen, start=2):
-        with progress.step(case.title, index, total) as tell:
-            measured.append(measure.measure(case, toolchain, LOG, repeat=rounds, tell=tell))
+    with prepared(FOLDER, toolchain):
+        with progress.step("nothing yet, only warming up", 1, total) as tell:
+            measure.measure(cases.many(SMALLEST, default_limits=False), toolchain, FOLDER, repeat=1, tell=tell)
+        for index, case in enumerate(chosen, start=2):
+            with progress.step(case.title, index, total) as tell:
+                measured.append(measure.measure(case, toolchain, FOLDER, repeat=rounds, tell=tell))
     text = report.page(begun, measured)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(text, encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
 import time
@@ -11,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
 
 from infra.errors import FlotillaError
 from ops.env import environment
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from sandbox.tools import Toolchain
 
 TIMEOUT_SECONDS = 600
+LOG = "commands.log"
+BED = "bed-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +35,7 @@ class Bed:
     """Where one side is measured.
 
     Args:
-        folder: for projects and manifests; removed with the bed.
+        folder: for projects, manifests and all state.
         context: kubeconfig context of the cluster's administrator.
         variables: the whole environment of every command.
         log: file that gets each command and its output.
@@ -80,19 +85,51 @@ class Bed:
 
 
 @contextmanager
-def fresh(toolchain: Toolchain, nodes: Sequence[Node], log: Path) -> Generator[Bed]:
-    """Yield a bed on a cluster that has just been started; cluster and state are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="flotilla-bench-") as name:
-        state = Path(name)
-        sandbox = Sandbox("bench", state / "sandbox", tools=toolchain.bin)
-        try:
-            sandbox.up(nodes)
-            ambient = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
-            yield Bed(
-                folder=state,
-                context=sandbox.context,
-                variables=ambient | environment(toolchain, state),
-                log=log,
-            )
-        finally:
-            sandbox.down()
+def fresh(toolchain: Toolchain, nodes: Sequence[Node], folder: Path) -> Generator[Bed]:
+    """Yield a bed on a cluster that has just been started; the cluster is ended in any case.
+
+    Args:
+        toolchain: the programs.
+        nodes: the machines of the cluster.
+        folder: keeps the log of all commands and, after a failure, all state but no process.
+    """
+    state = Path(tempfile.mkdtemp(prefix=BED, dir=folder))
+    sandbox = _sandbox(state, toolchain)
+    failed = True
+    try:
+        sandbox.up(nodes)
+        ambient = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+        yield Bed(
+            folder=state,
+            context=sandbox.context,
+            variables=ambient | environment(toolchain, state),
+            log=folder / LOG,
+        )
+        failed = False
+    finally:
+        sandbox.down(keep_data=failed)
+        if not failed:
+            shutil.rmtree(state)
+
+
+@contextmanager
+def prepared(folder: Path, toolchain: Toolchain) -> Generator[None]:
+    """Keep `folder` to one benchmark at a time, without what earlier ones left: logs, state, clusters.
+
+    Raises:
+        FlotillaError: another benchmark is running.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(f"{folder}.lock", timeout=0):
+            for state in folder.glob(f"{BED}*"):
+                _sandbox(state, toolchain).down()
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            yield
+    except Timeout:
+        raise FlotillaError("another benchmark is running", where=str(folder), remedy="Wait for its end") from None
+
+
+def _sandbox(state: Path, toolchain: Toolchain) -> Sandbox:
+    return Sandbox("bench", state / "sandbox", tools=toolchain.bin)

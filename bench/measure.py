@@ -20,13 +20,13 @@ CASE_SECONDS = 150.0
 """A further round begins only where it is likely to end within this; the first round always runs."""
 
 
-def measure(case: Case, toolchain: Toolchain, log: Path, *, repeat: int, tell: Callable[[str], None]) -> Measured:
+def measure(case: Case, toolchain: Toolchain, folder: Path, *, repeat: int, tell: Callable[[str], None]) -> Measured:
     """Measure one case.
 
     Args:
         case: the objects and the sides.
         toolchain: the programs.
-        log: file that gets every command and its output.
+        folder: where the test beds are.
         repeat: how many rounds, and how many runs of what only reads in each, at most.
         tell: is told how far it is.
     """
@@ -38,7 +38,7 @@ def measure(case: Case, toolchain: Toolchain, log: Path, *, repeat: int, tell: C
         started = time.monotonic()
         for side in case.sides if number % 2 == 0 else reversed(case.sides):
             tell(f"round {number + 1}, {side.name}")
-            with fresh(toolchain, case.nodes, log) as bed:
+            with fresh(toolchain, case.nodes, folder) as bed:
                 for command, seconds in side.measure(bed, repeat).items():
                     times[side.name].setdefault(command, []).extend(seconds)
         last = time.monotonic() - started

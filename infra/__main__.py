@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
+from infra.core.ownership import own_declared_fields
 from infra.errors import FlotillaError
 from infra.kubeflow import declare
 from infra.settings import load
@@ -27,6 +28,7 @@ def cluster_context(stack: str) -> str:
 def main() -> None:
     """Declare the stack's environment; a mistake in its settings ends the run without a stack trace."""
     stack = pulumi.get_stack()
+    own_declared_fields()
     try:
         platform = declare(load(stack), cluster_context(stack))
     except FlotillaError as error:

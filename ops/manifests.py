@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import pulumi
-from pulumi.runtime import mocks
+from pulumi.runtime import mocks, rpc
 
 from infra.core.crds.properties import desired
 from infra.errors import FlotillaError
@@ -20,6 +20,8 @@ Manifest = dict[str, Any]
 
 BUNDLE = "pulumi-python:dynamic/flotilla:CrdBundle"
 KUBERNETES = "kubernetes:"
+REDACTED = "(secret)"
+"""What is shown in place of each secret value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ class _Recorder(mocks.Mocks):
         if args.typ == BUNDLE:
             self.bundles[args.name] = inputs
         elif args.typ.startswith(KUBERNETES):
-            manifest = _without_nulls(inputs)
+            manifest = _plain(inputs)
             key = sort_key(manifest)
             if key in self.objects:
                 raise FlotillaError(f"{' '.join(part for part in key if part)} is declared twice")
@@ -83,12 +85,17 @@ def sort_key(manifest: Manifest) -> tuple[str, str, str, str]:
     return metadata.get("namespace", ""), group, manifest["kind"], metadata["name"]
 
 
-def _without_nulls(value: Any) -> Any:
+def _plain(value: Any, *, secret: bool = False) -> Any:
+    """Return what YAML shows of a value: no nulls, whole numbers whole, and nothing of a secret but its keys."""
+    if rpc.is_rpc_secret(value):
+        return _plain(rpc.unwrap_rpc_secret(value), secret=True)
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {key: _without_nulls(item) for key, item in items if item is not None}
+        return {key: _plain(item, secret=secret) for key, item in items if item is not None}
     if isinstance(value, list):
-        return [_without_nulls(item) for item in cast("list[Any]", value)]
+        return [_plain(item, secret=secret) for item in cast("list[Any]", value)]
+    if secret:
+        return REDACTED
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

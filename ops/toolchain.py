@@ -11,7 +11,11 @@ from ops.console import err, out
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="The engine, control plane and controllers: from PATH where they fit, else built once.",
+    help=(
+        "The engine, control plane and controllers: from PATH where they fit, else built once per user. "
+        "FLOTILLA_TOOL_<NAME>=PATH forces one (FLOTILLA_TOOL_KUBECTL, FLOTILLA_TOOL_GO ...); FLOTILLA_CACHE moves the "
+        "cache."
+    ),
 )
 
 

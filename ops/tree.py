@@ -25,33 +25,25 @@ def write(folder: Path, manifests: Iterable[Manifest]) -> None:
     """Replace `folder` by one YAML file per object; the same objects give the same bytes.
 
     Raises:
-        FlotillaError: the folder holds something else, or cannot be written.
+        FlotillaError: the folder holds something else, or cannot be written; it is then as it was.
     """
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).exists():
-        raise FlotillaError(
-            "holds files that were not rendered",
-            where=str(folder),
-            remedy="Choose an empty folder with --output",
-        )
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        _check(folder)
+        place = folder.absolute()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+        try:
+            _fill(fresh, manifests)
+            fresh.chmod(0o755)
+            _put(fresh, place)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
         raise FlotillaError(f"cannot be written: {error.strerror}", where=str(folder)) from error
-    try:
-        _fill(fresh, manifests)
-        fresh.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        fresh.rename(folder)
-    except OSError as error:
-        raise FlotillaError(f"cannot be written: {error.strerror}", where=str(folder)) from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def path_of(manifest: Manifest) -> Path:
-    """Return an object's file below the folder: NAMESPACE/KIND-NAME.yaml, with the group where it has one."""
+    """Return an object's file below the folder: NAMESPACE/KIND-NAME.yaml."""
     metadata = manifest["metadata"]
     kind = manifest["kind"].lower()
     name = metadata["name"].replace(":", "-")
@@ -61,6 +53,32 @@ def path_of(manifest: Manifest) -> Path:
 def dump(manifest: Manifest) -> str:
     """Return an object as YAML with sorted keys and block text."""
     return yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=120)
+
+
+def _check(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise FlotillaError("is not a folder", where=str(folder), remedy="Choose another with --output")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).exists():
+        raise FlotillaError(
+            "holds files that were not rendered",
+            where=str(folder),
+            remedy="Choose an empty folder with --output",
+        )
+
+
+def _put(fresh: Path, folder: Path) -> None:
+    """Put the fresh folder in the other's place; that one is only moved aside until this has worked."""
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    aside = fresh.with_name(f"{fresh.name}-replaced")
+    folder.rename(aside)
+    try:
+        fresh.rename(folder)
+    except OSError:
+        aside.rename(folder)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _fill(folder: Path, manifests: Iterable[Manifest]) -> None:

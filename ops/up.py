@@ -54,7 +54,8 @@ def up() -> None:
         jobs.wait_running(job, sandbox, tell)
 
     live.print_environment(out, settings, sandbox, job)
-    did = {"the cluster": bool(cluster), f"{resources} resources": bool(resources), "the job": submitted}
+    plural = "resource" if resources == 1 else "resources"
+    did = {"the cluster": bool(cluster), f"{resources} {plural}": bool(resources), "the job": submitted}
     changes = ", ".join(name for name, happened in did.items() if happened)
     result = f"changed {changes}" if changes else "nothing to change, all is as declared"
     err.print(f"{ENVIRONMENT} is up after {time.monotonic() - started:.0f} s: {result}", markup=False)

@@ -128,8 +128,7 @@ class Sandbox:
         progress = progress or Silent()
         tools = self._tools or Toolchain.ensure(progress).bin
         with storage_errors(self.folder), exclusive(self.layout.lock), deferred() as check:
-            self.layout.require_ours()
-            self.layout.create()
+            self._open()
             control_plane = self._prepare(tools, users, new_ports=new_ports)
             started: list[str] = []
             try:
@@ -187,7 +186,7 @@ class Sandbox:
         if user not in store.tokens():
             tools = self._tools or agent_process.tools_folder(self.folder)
             with storage_errors(self.folder), exclusive(self.layout.lock), deferred() as check:
-                self.layout.create()
+                self._open()
                 control_plane = self._prepare(tools, [user], new_ports=False)
                 if self.processes.running("kube-apiserver"):
                     self._start(control_plane, tools, [], Silent(), check)
@@ -199,10 +198,19 @@ class Sandbox:
     def _control_plane(self) -> ControlPlane:
         return ControlPlane(self.layout, self._pki, ports.remembered(self.layout.ports))
 
-    def _prepare(self, tools: Path, users: Sequence[User], *, new_ports: bool) -> ControlPlane:
-        running = [name for name in self.processes.names() if self.processes.running(name)]
-        if not running:
+    def _running(self) -> list[str]:
+        return [name for name in self.processes.names() if self.processes.running(name)]
+
+    def _open(self) -> None:
+        """Create the folder, unless it is somebody else's or would have no room."""
+        self.layout.require_ours()
+        if not self._running():
             require_space(self.folder, _NEEDED_MEBIBYTES)
+        self.layout.create()
+
+    def _prepare(self, tools: Path, users: Sequence[User], *, new_ports: bool) -> ControlPlane:
+        running = self._running()
+        if not running:
             self.processes.stop_strays()
             if new_ports:
                 self.layout.ports.unlink(missing_ok=True)

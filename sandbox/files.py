@@ -40,13 +40,14 @@ def write_private(path: Path, content: str | bytes) -> bool:
 
 
 def require_space(folder: Path, mebibytes: int) -> None:
-    """Refuse to start on a disk that is as good as full.
+    """Refuse to start on a disk that is as good as full, before the folder exists.
 
     Raises:
         FlotillaError: the file system of the folder has less free space than that.
 
     """
-    free = shutil.disk_usage(folder).free // 2**20
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(existing).free // 2**20
     if free < mebibytes:
         raise FlotillaError(
             f"the disk is full: {free} MiB free, the sandbox needs {mebibytes} MiB",

@@ -72,8 +72,8 @@ class Node:
         wanted = {"labels": sorted(self.all_labels()), "taints": [taint.to_json() for taint in self.taints]}
         return json.dumps(wanted, sort_keys=True)
 
-    def manifest(self, address: str) -> Json:
-        """Return the Node object as a kubelet would register it."""
+    def manifest(self, address: str, version: str) -> Json:
+        """Return the Node object as a kubelet of that version would register it."""
         return {
             "apiVersion": "v1",
             "kind": "Node",
@@ -91,7 +91,7 @@ class Node:
                     {"type": "Hostname", "address": self.name},
                 ],
                 "daemonEndpoints": {"kubeletEndpoint": {"Port": network.KUBELET_PORT}},
-                "nodeInfo": _NODE_INFO,
+                "nodeInfo": {**_NODE_INFO, "kubeletVersion": version},
             },
         }
 
@@ -105,7 +105,6 @@ _NODE_INFO = {
     "operatingSystem": "linux",
     "osImage": "Flotilla sandbox",
     "kernelVersion": "simulated",
-    "kubeletVersion": "v1.36.3",
     "kubeProxyVersion": "",
     "containerRuntimeVersion": "flotilla://sandbox",
     "machineID": "",
@@ -130,12 +129,13 @@ def reconcile(api: ApiClient, nodes: Sequence[Node]) -> NodeChanges:
     """
     present: dict[str, Json] = {item["metadata"]["name"]: item for item in api.get("/api/v1/nodes")["items"]}
     wanted = {node.name: node for node in nodes}
+    version: str = api.get("/version")["gitVersion"]
     addresses = network.free_node_addresses(_addresses(present.values()))
     created: list[str] = []
     changed: list[str] = []
     for name, node in wanted.items():
         if name not in present:
-            api.create("/api/v1/nodes", node.manifest(next(addresses)))
+            api.create("/api/v1/nodes", node.manifest(next(addresses), version))
             created.append(name)
         elif _bring_in_line(api, node, present[name]):
             changed.append(name)

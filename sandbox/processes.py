@@ -25,7 +25,8 @@ MARKER = "FLOTILLA_SANDBOX"
 
 _LOG_LIMIT_BYTES = 8 * 2**20
 _CLOCK_TOLERANCE_SECONDS = 2.0
-_KILL_SECONDS = 5.0
+_SYSTEM_SECONDS = 5.0
+"""How long the operating system may take for what it does at once as a rule."""
 _SERIOUS = re.compile(r"^[FE]\d{4} |\bfatal\b|\bpanic:|\berror\b", re.IGNORECASE)
 
 
@@ -119,6 +120,7 @@ class ProcessTable:
                     remedy="Build the tools again with `flotilla toolchain build`",
                 ) from error
         self._children[child.pid] = child
+        self._wait_marked(child)
         record = Record(
             name=command.name,
             pid=child.pid,
@@ -175,7 +177,7 @@ class ProcessTable:
         alive = self._wait_ended(doomed, grace_seconds)
         for process in alive:
             _signal(process.kill)
-        self._wait_ended(alive, _KILL_SECONDS)
+        self._wait_ended(alive, _SYSTEM_SECONDS)
 
     def stop_strays(self) -> None:
         """End processes that carry this sandbox's mark but have no record; an aborted start leaves such."""
@@ -184,7 +186,7 @@ class ProcessTable:
         ]
         for process in strays:
             _signal(process.kill)
-        self._wait_ended(strays, _KILL_SECONDS)
+        self._wait_ended(strays, _SYSTEM_SECONDS)
 
     def log(self, name: str) -> Path:
         """Return the path of a process's log."""
@@ -201,6 +203,14 @@ class ProcessTable:
             return process if same and _lives(process) and self._is_marked(process) else None
         except psutil.Error:
             return None
+
+    def _wait_marked(self, child: subprocess.Popen[bytes]) -> None:
+        """Wait the moment that the system takes to show a new program's environment."""
+        deadline = time.monotonic() + _SYSTEM_SECONDS
+        while child.poll() is None and time.monotonic() < deadline:
+            if self._is_marked(psutil.Process(child.pid)):
+                return
+            time.sleep(0.001)
 
     def _is_marked(self, process: psutil.Process) -> bool:
         try:

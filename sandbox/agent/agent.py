@@ -91,6 +91,10 @@ class Agent:
         await stop.wait()
         server.close()
         await asyncio.gather(*(worker.end(_END_SECONDS) for worker in self._workers.values()))
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _try_namespaces(self) -> Report:
         try:

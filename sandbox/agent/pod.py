@@ -126,8 +126,9 @@ class PodWorker:
             await self._deleted.wait()
             await self._reporter.delete()
         finally:
-            reporting.cancel()
-            upkeep.cancel()
+            for task in (reporting, upkeep):
+                await _cancelled(task)
+            await self._tear_down()
             self._around.addresses.give_back(self.address)
             if self._deleted.is_set():
                 await asyncio.to_thread(self._context.folder.remove, self._context.pod["metadata"]["uid"])
@@ -136,7 +137,6 @@ class PodWorker:
         """End the pod's processes, leaving the pod itself as it is."""
         self._context.stopping = True
         await self._containers.stop(grace_seconds)
-        await self._tear_down()
 
     def _hurry(self, grace_seconds: float) -> None:
         """End processes that are ending already within a shorter time."""
@@ -147,14 +147,16 @@ class PodWorker:
     async def _live(self) -> None:
         work = asyncio.create_task(self._work())
         deleted = asyncio.create_task(self._deleted.wait())
-        await asyncio.wait([work, deleted], return_when=asyncio.FIRST_COMPLETED)
-        deleted.cancel()
-        if not work.done():
-            self._context.stopping = True
-            await self._containers.stop(self._grace_seconds)
-            work.cancel()
-        with suppress(asyncio.CancelledError):
-            await work
+        try:
+            await asyncio.wait([work, deleted], return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
+            else:
+                self._context.stopping = True
+                await self._containers.stop(self._grace_seconds)
+        finally:
+            for task in (work, deleted):
+                await _cancelled(task)
 
     async def _work(self) -> None:
         while True:
@@ -164,9 +166,7 @@ class PodWorker:
             if running.done():
                 running.result()
                 return
-            running.cancel()
-            with suppress(asyncio.CancelledError):
-                await running
+            await _cancelled(running)
             self._containers.mark_lost()
             await self._tear_down()
             message = "Pod sandbox changed, it will be killed and re-created."
@@ -247,6 +247,13 @@ class PodWorker:
             init=self._containers.init,
             containers=self._containers.main,
         )
+
+
+async def _cancelled(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait until it has cleaned up after itself."""
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 def _started_at(pod: Json) -> datetime:

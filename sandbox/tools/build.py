@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
-from contextlib import contextmanager
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from sandbox.interrupts import deferred
 from sandbox.tools import failures, store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from pathlib import Path
-    from types import FrameType
 
     from sandbox.tools.catalog import Module
     from sandbox.tools.golang import Go
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 _FLAGS = ("-trimpath", "-buildvcs=false")
 _GRACE_SECONDS = 5
+_CHECK_SECONDS = 0.2
 
 
 def folder_of(module: Module) -> Path:
@@ -83,9 +83,9 @@ def _compile(module: Module, go: Go, folder: Path) -> None:
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str], output: int) -> int:
-    """Run the compiler in a process group of its own, which ends with us whatever ends us."""
+    """Run the compiler in a process group of its own, which ends when we are asked to end."""
     with (
-        _termination_raises(),
+        deferred() as check,
         subprocess.Popen(
             command,
             cwd=folder,
@@ -97,32 +97,22 @@ def _run(command: list[str], folder: Path, environment: dict[str, str], output: 
         ) as process,
     ):
         try:
-            return process.wait()
+            while process.poll() is None:
+                check()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=_CHECK_SECONDS)
+            check()
         except BaseException:
             _end(process)
             raise
+        return process.returncode
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
     os.killpg(process.pid, signal.SIGTERM)
     try:
         process.wait(timeout=_GRACE_SECONDS)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-
-
-@contextmanager
-def _termination_raises() -> Generator[None]:
-    """Make SIGTERM unwind the stack as Ctrl-C does, so that the half-built folder goes away."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    previous = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

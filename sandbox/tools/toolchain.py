@@ -46,9 +46,10 @@ class Toolchain:
         Raises:
             FlotillaError: it is not there, or not whole any more.
         """
-        content = assembly.contents(plan.make())
+        wanted = plan.make()
+        content = assembly.contents(wanted)
         folder = assembly.folder_for(content)
-        if not assembly.is_whole(folder, content):
+        if wanted.unbuilt or not assembly.is_whole(folder, content):
             raise FlotillaError("the toolchain is not built", remedy="Run `flotilla toolchain build`")
         return cls(folder)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 
 from sandbox.agent.api import Api
-from sandbox.agent.description import Description
 from sandbox.agent.informer import Informer
 
 Json = dict[str, Any]
@@ -71,16 +69,6 @@ def test_expired_watch_leads_to_a_new_list() -> None:
 
 
 def test_object_that_stops_mattering_counts_as_deleted() -> None:
-    api = FakeApi(
-        [[item("a", 1), item("x", 2, kept=False)]], [[{"type": "MODIFIED", "object": item("a", 3, kept=False)}]]
-    )
+    dropped = {"type": "MODIFIED", "object": item("a", 3, kept=False)}
+    api = FakeApi([[item("a", 1), item("x", 2, kept=False)]], [[dropped]])
     assert changes(api, "lw") == [(None, 1), (1, None)]
-
-
-def test_description_without_file_says_what_to_do(tmp_path: Path) -> None:
-    import pytest
-
-    from infra.errors import FlotillaError
-
-    with pytest.raises(FlotillaError, match="flotilla sandbox up"):
-        Description.read(tmp_path)

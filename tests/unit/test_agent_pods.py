@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sandbox.agent.containers import Container
-from sandbox.agent.description import Report
+from infra.errors import FlotillaError
+from sandbox.agent.description import Description, Report
 from sandbox.agent.environment import ConfigError
 from sandbox.agent.filesystem import plan
 from sandbox.agent.images import NOBODY, PROCESS_IMAGES, PYTHON, image_of, is_process_pod, repository
@@ -45,7 +46,7 @@ def test_pod_runs_as_processes_only_if_every_container_has_a_program() -> None:
 
 def test_missing_program_is_said_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ImageError, match="training-operator, which is neither in .* nor on PATH; build it with"):
+    with pytest.raises(ImageError, match="training-operator, which is neither in"):
         find_program(f"{OPERATOR}:v1-93c5489", tmp_path)
 
 
@@ -126,8 +127,8 @@ def test_file_system_has_program_volumes_and_pod_files(tmp_path: Path) -> None:
     container = {
         "name": "main",
         "volumeMounts": [
-            {"name": "cert", "mountPath": "/tmp/serving/deeper", "subPath": "sub"},
-            {"name": "cert", "mountPath": "/tmp/serving", "readOnly": True},
+            {"name": "cert", "mountPath": "/srv/certs/deeper", "subPath": "sub"},
+            {"name": "cert", "mountPath": "/srv/certs", "readOnly": True},
             {"name": "none", "mountPath": "/none"},
         ],
     }
@@ -135,9 +136,9 @@ def test_file_system_has_program_volumes_and_pod_files(tmp_path: Path) -> None:
     by_target = {entry["target"]: entry for entry in entries}
     targets = list(by_target)
     assert by_target["/manager"]["source"] == str(tmp_path / "program")
-    assert by_target["/tmp/serving"]["read_only"]
-    assert by_target["/tmp/serving/deeper"]["source"] == str(volume / "sub")
-    assert targets.index("/tmp") < targets.index("/tmp/serving") < targets.index("/tmp/serving/deeper")
+    assert by_target["/srv/certs"]["read_only"]
+    assert by_target["/srv/certs/deeper"]["source"] == str(volume / "sub")
+    assert targets.index("/etc/hosts") < targets.index("/srv/certs") < targets.index("/srv/certs/deeper")
     assert by_target["/etc/hosts"]["kind"] == "link"
     assert by_target["/usr"]["read_only"]
     assert not by_target["/dev/termination-log"]["read_only"]
@@ -145,8 +146,6 @@ def test_file_system_has_program_volumes_and_pod_files(tmp_path: Path) -> None:
 
 
 def test_new_log_keeps_the_one_before_it(tmp_path: Path) -> None:
-    import os
-
     folder = PodFolder.of(tmp_path, "demo", "web-0")
     folder.prepare("u-1")
     for text in (b"first", b"second"):
@@ -203,9 +202,10 @@ def test_tail_of_a_log_with_an_unfinished_last_line(tmp_path: Path) -> None:
     assert log.read_text()[tail_offset(log, 2) :] == "a\nend"
 
 
-def test_container_status_names_the_declared_image() -> None:
-    assert Container(name="main", image="app:1").to_json()["image"] == "app:1"
-
-
 def test_init_container_without_program_has_no_image() -> None:
     assert image_of({"name": "init", "image": "alpine:3"}) is None
+
+
+def test_description_without_file_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(FlotillaError, match="flotilla sandbox up"):
+        Description.read(tmp_path)

@@ -68,10 +68,10 @@ def test_pod_is_pending_until_its_init_containers_are_done() -> None:
 
 def test_sidecar_lets_the_others_start_once_it_is_up() -> None:
     sidecar = replace(WAITING, name="mesh").runs(NOW)
-    policy = {"mesh": {"restartPolicy": "Always"}}
-    assert conditions(facts(WAITING, init=[sidecar], **policy))["Initialized"] == "False"
+    mesh: dict[str, Any] = {"restartPolicy": "Always"}
+    assert conditions(facts(WAITING, init=[sidecar], mesh=mesh))["Initialized"] == "False"
     up = replace(sidecar, started=True)
-    assert conditions(facts(RUNNING, init=[up], **policy))["Initialized"] == "True"
+    assert conditions(facts(RUNNING, init=[up], mesh=mesh))["Initialized"] == "True"
 
 
 def test_ready_pod_has_all_conditions() -> None:
@@ -100,9 +100,8 @@ def test_transition_time_is_kept_while_a_condition_holds() -> None:
     later = pod_status(known, NOW + timedelta(hours=1))
     assert {item["lastTransitionTime"] for item in later["conditions"]} == {"2026-01-02T03:04:05Z"}
     fallen = replace(known, containers=[replace(RUNNING, ready=False)])
-    times = {
-        item["type"]: item["lastTransitionTime"] for item in pod_status(fallen, NOW + timedelta(hours=1))["conditions"]
-    }
+    changed = pod_status(fallen, NOW + timedelta(hours=1))["conditions"]
+    times = {item["type"]: item["lastTransitionTime"] for item in changed}
     assert times["Ready"] == "2026-01-02T04:04:05Z"
     assert times["Initialized"] == "2026-01-02T03:04:05Z"
 

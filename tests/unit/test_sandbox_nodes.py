@@ -32,10 +32,11 @@ def test_node_is_registered_as_a_kubelet_would() -> None:
         labels={"custom": "1"},
         taints=(Taint(key="k", effect="NoSchedule", value="v"),),
         capacity={"cpu": "4"},
-    ).manifest("10.128.0.9")
+    ).manifest("10.128.0.9", "v1.36.0")
     assert node["metadata"]["labels"]["topology.kubernetes.io/zone"] == "z"
     assert node["metadata"]["labels"]["kubernetes.io/hostname"] == "a"
     assert node["spec"]["taints"] == [{"key": "k", "value": "v", "effect": "NoSchedule"}]
+    assert node["status"]["nodeInfo"]["kubeletVersion"] == "v1.36.0"
     assert node["status"]["capacity"] == node["status"]["allocatable"]
     assert node["status"]["addresses"][0] == {"type": "InternalIP", "address": "10.128.0.9"}
     assert node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] == 10250

@@ -20,7 +20,7 @@ from sandbox.tools import failures
         ('Get "https://p/a.zip": dial tcp: lookup p: no such host', "the module proxy cannot be reached"),
         ("go: go.mod requires go >= 1.99 (running go 1.26.8)", "this Go is too old for the module"),
         ("x: /tools/compile: signal: killed", "the compiler ran out of memory"),
-        ("mkdir /root/.cache: permission denied", "a cache folder cannot be written"),
+        ("mkdir /cache: permission denied", "a cache folder cannot be written"),
         ("main.go:3:1: syntax error", "the build failed"),
         ("", "the build failed (no output)"),
     ],

@@ -140,6 +140,8 @@ CONTAINER = Container(
         "ISTIO_META_MESH_ID": "cluster.local",
         "ISTIO_META_CLUSTER_ID": "Kubernetes",
         "ISTIO_META_WORKLOAD_NAME": NAME,
+        "ISTIO_META_OWNER": f"kubernetes://apis/apps/v1/namespaces/$(POD_NAMESPACE)/deployments/{NAME}",
+        "ISTIO_META_NODE_NAME": FromField(path="spec.nodeName"),
         "ISTIO_META_UNPRIVILEGED_POD": "true",
     },
     ports=(

@@ -202,8 +202,13 @@ PERMISSIONS = Permissions(
     cluster=(
         Rule(
             groups=("admissionregistration.k8s.io",),
-            resources=("validatingwebhookconfigurations", "mutatingwebhookconfigurations"),
+            resources=("mutatingwebhookconfigurations",),
             verbs=(*READ, "update", "patch"),
+        ),
+        Rule(
+            groups=("admissionregistration.k8s.io",),
+            resources=("validatingwebhookconfigurations",),
+            verbs=(*READ, "update"),
         ),
         *(
             Rule(groups=(group,), resources=plurals, verbs=READ)
@@ -215,8 +220,13 @@ PERMISSIONS = Permissions(
             verbs=(*READ, "create", "update", "patch", "delete"),
         ),
         Rule(
-            groups=("networking.istio.io", "security.istio.io"),
-            resources=("workloadentries/status", "serviceentries/status", "authorizationpolicies/status"),
+            groups=("networking.istio.io",),
+            resources=("workloadentries/status", "serviceentries/status"),
+            verbs=(*READ, "create", "update", "patch", "delete"),
+        ),
+        Rule(
+            groups=("security.istio.io",),
+            resources=("authorizationpolicies/status",),
             verbs=(*READ, "create", "update", "patch", "delete"),
         ),
         Rule(groups=("",), resources=("services/status",), verbs=(*READ, "update", "patch")),

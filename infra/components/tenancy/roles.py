@@ -40,7 +40,14 @@ BASE_RULES: dict[str, tuple[Rule, ...]] = {
         Rule(groups=("",), resources=("pods/exec", "pods/portforward", "pods/attach"), verbs=("create", "get")),
         Rule(
             groups=("apps",),
-            resources=("deployments", "replicasets", "statefulsets"),
+            resources=(
+                "deployments",
+                "deployments/scale",
+                "replicasets",
+                "replicasets/scale",
+                "statefulsets",
+                "statefulsets/scale",
+            ),
             verbs=(*_READ, *_CHANGE),
         ),
         Rule(groups=("batch",), resources=("cronjobs", "jobs"), verbs=(*_READ, *_CHANGE)),

@@ -118,7 +118,8 @@ def _isolate() -> bool:
 
 
 def _report(control: socket.socket, **facts: object) -> None:
-    control.send(json.dumps(facts).encode())
+    with suppress(ConnectionError):
+        control.send(json.dumps(facts).encode())
 
 
 def main() -> int:

@@ -1,0 +1,162 @@
+"""The environment `local` for end-to-end tests: the checkout's program on a sandbox and a state of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from infra.components.ml.training import LEASE, NAME
+from infra.paths import POLICIES, ROOT
+from ops.env import environment
+from tests.e2e.objects import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from sandbox.api import Json
+    from sandbox.cluster import Sandbox
+
+STACK = "local"
+PROGRAM = ROOT / "infra"
+ENGINE_SECONDS = 300
+OPERATOR = f"/apis/apps/v1/namespaces/kubeflow/deployments/{NAME}"
+OPERATOR_PODS = f"/api/v1/namespaces/kubeflow/pods?labelSelector=app.kubernetes.io/name={NAME}"
+OPERATOR_LEASE = f"/apis/coordination.k8s.io/v1/namespaces/kubeflow/leases/{LEASE}"
+
+Done = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One resource that a plan would change.
+
+    Args:
+        name: the resource's name in the program.
+        operation: `create`, `update`, `delete` and the like.
+        fields: the paths of the fields that differ.
+    """
+
+    name: str
+    operation: str
+    fields: tuple[str, ...] = ()
+
+
+class Platform:
+    """The environment `local`, declared by the checkout's own program.
+
+    The engine works in a folder made for it, so that neither the checkout's stacks nor its state are touched: the
+    checkout's project file, a stack file that names the sandbox, and the program as a link.
+
+    Args:
+        sandbox: a running sandbox that nothing else puts a platform on.
+        folder: an empty folder.
+    """
+
+    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+        self.sandbox = sandbox
+        self.variables = os.environ | environment(state=folder / "state")
+        self.variables["KUBECONFIG"] = str(sandbox.kubeconfig)
+        self._project = folder / "project"
+        self._is_up = False
+        (self._project / "stacks").mkdir(parents=True)
+        (self._project / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
+        stack = {"config": {"flotilla:context": sandbox.context}}
+        (self._project / "stacks" / f"Pulumi.{STACK}.yaml").write_text(yaml.safe_dump(stack))
+        self.run_program(PROGRAM)
+        self.succeeds("stack", "init", STACK)
+
+    def run_program(self, program: Path) -> None:
+        """Let the engine run this program from now on."""
+        link = self._project / "infra"
+        link.unlink(missing_ok=True)
+        link.symlink_to(program)
+
+    def pulumi(self, *arguments: str) -> Done:
+        """Run the engine, and say how it went."""
+        return subprocess.run(
+            ["pulumi", *arguments, "--non-interactive", "--color", "never"],
+            cwd=self._project,
+            env=self.variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=ENGINE_SECONDS,
+        )
+
+    def succeeds(self, *arguments: str) -> str:
+        """Run the engine, which must succeed; return what it printed."""
+        done = self.pulumi(*arguments)
+        assert done.returncode == 0, f"pulumi {' '.join(arguments)}\n{done.stdout}{done.stderr}{self.situation()}"
+        return done.stdout
+
+    def up(self, *arguments: str) -> str:
+        """Bring the cluster in line with the program, under the policies."""
+        printed = self.succeeds("up", "--yes", "--skip-preview", "--policy-pack", str(POLICIES), *arguments)
+        self._is_up = True
+        return printed
+
+    def ensure_up(self) -> None:
+        """Bring the platform up, unless it is."""
+        if not self._is_up:
+            self.up()
+
+    def destroy(self) -> str:
+        """Remove everything that the program declares."""
+        self._is_up = False
+        return self.succeeds("destroy", "--yes", "--skip-preview")
+
+    def plan(self, *arguments: str) -> list[Change]:
+        """Return what the engine would change."""
+        steps: list[Json] = json.loads(self.succeeds("preview", "--json", *arguments))["steps"]
+        return [_change(step) for step in steps if step["op"] not in ("same", "refresh", "read")]
+
+    def kubectl(self, *arguments: str, user: str | None = None, stdin: str | None = None) -> Done:
+        """Run kubectl as the administrator, or as one of the teams' people."""
+        context = f"{self.sandbox.context}/{user}" if user else self.sandbox.context
+        return subprocess.run(
+            ["kubectl", "--context", context, *arguments],
+            env=self.variables,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def get(self, path: str) -> Json:
+        """Read an object or list as the administrator."""
+        with self.sandbox.api() as api:
+            return api.get(path)
+
+    def find(self, path: str) -> Json | None:
+        """Read an object that may not exist."""
+        with self.sandbox.api() as api:
+            return api.find(path)
+
+    def eventually(self, condition: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
+        """Wait until a condition holds; fail with the platform's situation if it does not."""
+        try:
+            eventually(condition, seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{what} did not happen in {seconds:.0f} s\n{self.situation()}") from error
+
+    def situation(self) -> str:
+        """Return what helps to understand a failure: every pod, the late warnings, what the operator last said."""
+        listed = ["get", "pods,leases", "-A", "-o", "wide"]
+        warned = ["get", "events", "-A", "--field-selector", "type=Warning", "--sort-by", ".lastTimestamp"]
+        parts = [self.kubectl(*listed).stdout, *self.kubectl(*warned).stdout.splitlines()[-15:]]
+        for log in sorted(self.sandbox.layout.pods.glob(f"kubeflow_{NAME}-*/*.log")):
+            parts += [f"== {log.parent.name}/{log.name}", *log.read_text(errors="replace").splitlines()[-15:]]
+        return "\n".join(parts)
+
+
+def _change(step: Json) -> Change:
+    fields: dict[str, Any] = step.get("detailedDiff") or {}
+    return Change(step["urn"].rpartition("::")[2], step["op"], tuple(sorted(fields)))
