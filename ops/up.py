@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from ops.console import err, out
-
-if TYPE_CHECKING:
-    from infra.settings import Settings
-    from sandbox.users import User
 
 ENVIRONMENT = "local"
 EXAMPLE = "examples/training/pytorch.yaml"
@@ -29,8 +24,8 @@ def up() -> None:
     from ops.env import environment
     from ops.progress import ConsoleProgress
     from ops.stack import Stack
+    from sandbox import nodes, users
     from sandbox.cluster import Sandbox
-    from sandbox.nodes import from_settings
     from sandbox.tools import Toolchain
 
     started = time.monotonic()
@@ -40,7 +35,10 @@ def up() -> None:
     variables = environment(toolchain)
     os.environ.update(variables)
 
-    cluster = sandbox.up(from_settings(settings), users=_people(settings), progress=ConsoleProgress("starting"))
+    cluster = sandbox.up(
+        nodes.from_settings(settings), users=users.from_settings(settings), progress=ConsoleProgress("starting")
+    )
+
     with ConsoleProgress("applying").step("the platform with pulumi up", 1, STEPS) as tell:
         local_stack.write_config(ENVIRONMENT, sandbox.context)
         stack = Stack(ENVIRONMENT, toolchain=toolchain.folder, environment=variables, log=STATE / "pulumi-up.log")
@@ -59,10 +57,3 @@ def up() -> None:
     changes = ", ".join(name for name, happened in did.items() if happened)
     result = f"changed {changes}" if changes else "nothing to change, all is as declared"
     err.print(f"{ENVIRONMENT} is up after {time.monotonic() - started:.0f} s: {result}", markup=False)
-
-
-def _people(settings: Settings) -> list[User]:
-    from sandbox.users import User
-
-    names = {person for team in settings.teams for person in (team.owner, *(member.name for member in team.members))}
-    return [User(name=name) for name in sorted(names)]

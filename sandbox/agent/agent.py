@@ -24,7 +24,7 @@ from sandbox.agent.informer import Informer
 from sandbox.agent.kubelet_api import KubeletApi
 from sandbox.agent.namespace import PodNamespace
 from sandbox.agent.pod import PodWorker, Surroundings
-from sandbox.agent.pod_folder import PodFolder
+from sandbox.agent.pod_folder import PodFolder, sweep
 from sandbox.agent.simulated import says_simulated, simulated_status, why_simulated
 
 Json = dict[str, Any]
@@ -36,6 +36,7 @@ _CLUSTER = "10.0.0.0/8"
 
 _PODS = "/api/v1/pods"
 _END_SECONDS = 2.0
+_SYNC_SECONDS = 60.0
 _TRIAL_ADDRESS = "10.200.0.2"
 
 
@@ -81,13 +82,12 @@ class Agent:
         await self._cluster.start()
         self._serve_logs()
         server = await self._egress.serve(self._description.egress_socket)
-        Informer(
-            self._api,
-            _PODS,
-            lambda before, after: self._loop.call_soon_threadsafe(self._on_pod, before, after) and None,
-            keep=is_process_pod,
-            query={"fieldSelector": "spec.nodeName!="},
-        ).start()
+        pods = Informer(
+            self._api, _PODS, self._post_pod, keep=is_process_pod, query={"fieldSelector": "spec.nodeName!="}
+        )
+        pods.start()
+        await asyncio.to_thread(pods.wait, _SYNC_SECONDS)
+        await asyncio.to_thread(sweep, self._description.pods_folder, pods.knows)
         await stop.wait()
         server.close()
         await asyncio.gather(*(worker.end(_END_SECONDS) for worker in self._workers.values()))
@@ -129,6 +129,9 @@ class Agent:
         for worker in self._workers.values():
             if worker.follows(key):
                 worker.upkeep()
+
+    def _post_pod(self, before: Json | None, after: Json | None) -> None:
+        self._loop.call_soon_threadsafe(self._on_pod, before, after)
 
     def _on_pod(self, before: Json | None, after: Json | None) -> None:
         uid = (after or before or {})["metadata"]["uid"]

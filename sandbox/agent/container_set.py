@@ -13,6 +13,7 @@ from sandbox.agent.context import PodContext
 from sandbox.agent.images import image_of
 from sandbox.agent.runner import ContainerRunner
 from sandbox.agent.status import is_sidecar
+from sandbox.agent.tasks import cancelled
 
 Json = dict[str, Any]
 
@@ -73,7 +74,7 @@ class ContainerSet:
             await self._stop_sidecars(self._context.grace_seconds)
         finally:
             for task in sidecars:
-                task.cancel()
+                await cancelled(task)
 
     async def stop(self, grace_seconds: float) -> None:
         """End every process, sidecars last."""

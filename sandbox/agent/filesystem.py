@@ -29,7 +29,7 @@ _SETTINGS = (
 )
 _POD_FILES = "/etc/pod"
 _FOLLOWING = ("hosts", "resolv.conf", "nsswitch.conf")
-_SCRATCH = {"/tmp": 0o1777, "/var": 0o755, "/var/tmp": 0o1777, "/run": 0o755, "/home": 0o755}  # noqa: S108
+_SCRATCH = {"/tmp": 0o1777, "/var": 0o755, "/var/tmp": 0o1777, "/run": 0o755, "/home": 0o755}  # noqa: S108 - folders of the container
 _TERMINATION_MESSAGE = "/dev/termination-log"
 
 

@@ -54,6 +54,10 @@ class Informer:
         """Wait for the first list; return whether it came in time."""
         return self._synced.wait(timeout_seconds)
 
+    def knows(self, uid: str) -> bool:
+        """Return whether an object exists and matters."""
+        return uid in self._known
+
     def _run(self) -> None:
         pause = threading.Event()
         while True:

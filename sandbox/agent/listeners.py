@@ -39,7 +39,7 @@ class Listeners:
                 self._servers.pop(port).close()
             for port in wanted - set(self._servers):
                 socket = await self._namespace.socket()
-                socket.bind(("0.0.0.0", port))  # noqa: S104
+                socket.bind(("0.0.0.0", port))  # noqa: S104 - every address of the pod's own network
                 self._servers[port] = await asyncio.start_server(self._serve, sock=socket)
 
     def close(self) -> None:

@@ -22,6 +22,7 @@ from sandbox.agent.pod_volumes import PodVolumes
 from sandbox.agent.reporting import Reporter
 from sandbox.agent.routing import hosts_file, resolver_file
 from sandbox.agent.status import Facts
+from sandbox.agent.tasks import cancelled
 from sandbox.agent.volumes import VolumeError
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class PodWorker:
             await self._reporter.delete()
         finally:
             for task in (reporting, upkeep):
-                await _cancelled(task)
+                await cancelled(task)
             await self._tear_down()
             self._around.addresses.give_back(self.address)
             if self._deleted.is_set():
@@ -156,17 +157,20 @@ class PodWorker:
                 await self._containers.stop(self._grace_seconds)
         finally:
             for task in (work, deleted):
-                await _cancelled(task)
+                await cancelled(task)
 
     async def _work(self) -> None:
         while True:
             await self._set_up()
             running = asyncio.create_task(self._containers.run())
-            await asyncio.wait([running, self._context.namespace.lost], return_when=asyncio.FIRST_COMPLETED)
-            if running.done():
-                running.result()
-                return
-            await _cancelled(running)
+            try:
+                lost = self._context.namespace.lost
+                await asyncio.wait([running, lost], return_when=asyncio.FIRST_COMPLETED)
+                if running.done():
+                    running.result()
+                    return
+            finally:
+                await cancelled(running)
             self._containers.mark_lost()
             await self._tear_down()
             message = "Pod sandbox changed, it will be killed and re-created."
@@ -247,13 +251,6 @@ class PodWorker:
             init=self._containers.init,
             containers=self._containers.main,
         )
-
-
-async def _cancelled(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and wait until it has cleaned up after itself."""
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
 
 
 def _started_at(pod: Json) -> datetime:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 LOG_LIMIT_BYTES = 16 * 2**20
+_OWNER = "uid"
 _MESSAGE_LIMIT_BYTES = 4096
 _TAIL_LIMIT_BYTES = 2048
 _NAME_SERVICES = "passwd: files\ngroup: files\nhosts: files dns\n"
@@ -28,22 +30,23 @@ class PodFolder:
     def prepare(self, uid: str) -> None:
         """Create the folder for a pod; what an earlier pod of the same name left is removed."""
         with suppress(FileNotFoundError):
-            if self._owner.read_text() != uid:
+            if self.owner != uid:
                 shutil.rmtree(self.path, ignore_errors=True)
         for folder in (self.path, self.root, self.etc, self.path / "volumes"):
             folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        self._owner.write_text(uid)
+        (self.path / _OWNER).write_text(uid)
         (self.etc / "nsswitch.conf").write_text(_NAME_SERVICES)
 
     def remove(self, uid: str) -> None:
         """Remove everything of a pod, unless a later one of the same name has taken the folder over."""
         with suppress(FileNotFoundError):
-            if self._owner.read_text() == uid:
+            if self.owner == uid:
                 shutil.rmtree(self.path, ignore_errors=True)
 
     @property
-    def _owner(self) -> Path:
-        return self.path / "uid"
+    def owner(self) -> str:
+        """The uid of the pod the folder belongs to; FileNotFoundError when it belongs to none."""
+        return (self.path / _OWNER).read_text()
 
     @property
     def root(self) -> Path:
@@ -109,3 +112,12 @@ class PodFolder:
             if log.stat().st_size > LOG_LIMIT_BYTES:
                 shutil.copyfile(log, self.log(container, previous=True))
                 os.truncate(log, 0)
+
+
+def sweep(pods: Path, known: Callable[[str], bool]) -> None:
+    """Remove the folders of pods that are gone: those whose uid is not known."""
+    for path in pods.iterdir():
+        folder = PodFolder(path)
+        with suppress(FileNotFoundError):
+            if not known(folder.owner):
+                folder.remove(folder.owner)

@@ -19,6 +19,7 @@ from sandbox.agent.launching import ImageError, launch_spec
 from sandbox.agent.namespace import Process
 from sandbox.agent.probes import ProbeState, Verdict, plan
 from sandbox.agent.probing import ask
+from sandbox.agent.tasks import cancelled
 
 Json = dict[str, Any]
 
@@ -125,9 +126,7 @@ class ContainerRunner:
         try:
             await asyncio.wait([process.ended])
         finally:
-            care.cancel()
-            with suppress(asyncio.CancelledError):
-                await care
+            await cancelled(care)
         name = self._declared["name"]
         self._context.folder.pid(name).unlink(missing_ok=True)
         code = process.ended.result()

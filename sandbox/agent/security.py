@@ -40,6 +40,8 @@ class Identity(TypedDict):
 def identity(pod: Json, container: Json, image_user: int) -> Identity:
     """Return who a container runs as.
 
+    An agent without root has one user only, its own: it leaves user and groups as they are and applies the rest.
+
     Raises:
         ConfigError: it must not run as root, but would.
     """

@@ -12,6 +12,7 @@ from sandbox import users
 from sandbox.cluster import Sandbox
 from sandbox.nodes import from_settings
 from sandbox.tools import Toolchain
+from tests.e2e.platform import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,3 +56,25 @@ def new_sandbox(tools: Path, tmp_path: Path) -> Iterator[Callable[[], Sandbox]]:
     finally:
         for each in made:
             each.down()
+
+
+@pytest.fixture(scope="session")
+def installation(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """Yield the environment `local` on a sandbox that only the platform's tests use; `platform` brings it up."""
+    settings, folder = load("local"), tmp_path_factory.mktemp("platform")
+    own = Sandbox("platform", folder / "sandbox", tools=tools)
+    own.up(from_settings(settings), users=users.from_settings(settings))
+    try:
+        yield Platform(own, folder)
+    finally:
+        own.down()
+
+
+@pytest.fixture
+def platform(installation: Platform) -> Iterator[Platform]:
+    """Yield the environment `local`, up as declared. Tests share it, so each leaves it as it was."""
+    installation.ensure_up()
+    try:
+        yield installation
+    finally:
+        installation.remove_jobs()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ops.env import environment
 from tests.e2e.objects import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from sandbox.api import Json
@@ -30,7 +30,26 @@ OPERATOR = f"/apis/apps/v1/namespaces/kubeflow/deployments/{NAME}"
 OPERATOR_PODS = f"/api/v1/namespaces/kubeflow/pods?labelSelector=app.kubernetes.io/name={NAME}"
 OPERATOR_LEASE = f"/apis/coordination.k8s.io/v1/namespaces/kubeflow/leases/{LEASE}"
 
+OWNER, MEMBER = "vera@example.com", "vito@example.com"
+"""The administrator and an editor of the team `vision`."""
+
 Done = subprocess.CompletedProcess[str]
+
+
+def training_job(name: str, *, workers: int = 3, container: str = "pytorch", namespace: str = "vision") -> Json:
+    """Return the example PyTorchJob under another name: a master and some workers, with one GPU each."""
+    job: Json = yaml.safe_load((ROOT / "examples" / "training" / "pytorch.yaml").read_text())
+    job["metadata"] |= {"name": name, "namespace": namespace}
+    replicas = job["spec"]["pytorchReplicaSpecs"]
+    replicas["Worker"] = deepcopy(replicas["Worker"]) | {"replicas": workers}
+    replicas["Worker"]["template"]["spec"]["containers"][0]["name"] = container
+    return job
+
+
+def pod_names(job: Json) -> set[str]:
+    """Return the names of the pods that a job asks for."""
+    name, workers = job["metadata"]["name"], job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"]
+    return {f"{name}-master-0", *(f"{name}-worker-{index}" for index in range(workers))}
 
 
 @dataclass(frozen=True)
@@ -65,6 +84,7 @@ class Platform:
         self.variables["KUBECONFIG"] = str(sandbox.kubeconfig)
         self._project = folder / "project"
         self._is_up = False
+        self._submitted: list[Json] = []
         (self._project / "stacks").mkdir(parents=True)
         (self._project / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
         stack = {"config": {"flotilla:context": sandbox.context}}
@@ -139,6 +159,34 @@ class Platform:
         """Read an object that may not exist."""
         with self.sandbox.api() as api:
             return api.find(path)
+
+    def submit(self, job: Json, user: str = MEMBER) -> Done:
+        """Submit a training job as a person does; the test's end removes it."""
+        self._submitted.append(job)
+        return self.kubectl("apply", "--server-side", "-f", "-", user=user, stdin=json.dumps(job))
+
+    def remove_jobs(self) -> None:
+        """Remove the jobs submitted, and wait until their pods are gone."""
+        for job in self._submitted:
+            metadata = job["metadata"]
+            chosen = ["-n", metadata["namespace"], "--ignore-not-found", "--wait", "--cascade=foreground"]
+            self.kubectl("delete", "pytorchjob", metadata["name"], *chosen)
+        self._submitted.clear()
+
+    def pods_of(self, job: Json) -> dict[str, Json]:
+        """Return a job's pods by name."""
+        namespace, name = job["metadata"]["namespace"], job["metadata"]["name"]
+        path = f"/api/v1/namespaces/{namespace}/pods?labelSelector=training.kubeflow.org/job-name={name}"
+        return {pod["metadata"]["name"]: pod for pod in self.get(path)["items"]}
+
+    def job_runs(self, job: Json) -> bool:
+        """Return whether a job says that it is running, and every pod it asks for is."""
+        namespace, name = job["metadata"]["namespace"], job["metadata"]["name"]
+        found = self.get(f"/apis/kubeflow.org/v1/namespaces/{namespace}/pytorchjobs/{name}")
+        conditions: list[Json] = found.get("status", {}).get("conditions", [])
+        says = any(each["type"] == "Running" and each["status"] == "True" for each in conditions)
+        pods = self.pods_of(job)
+        return says and set(pods) == pod_names(job) and {pod["status"]["phase"] for pod in pods.values()} == {"Running"}
 
     def eventually(self, condition: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
         """Wait until a condition holds; fail with the platform's situation if it does not."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -182,7 +184,7 @@ def test_server_gets_its_environment_volumes_user_and_token(place: Place) -> Non
             ],
             "volumeMounts": [
                 {"name": "login", "mountPath": "/login"},
-                {"name": "scratch", "mountPath": "/tmp"},  # noqa: S108
+                {"name": "scratch", "mountPath": "/tmp"},  # noqa: S108 - the pod's own
             ],
         },
         volumes=[{"name": "login", "secret": {"secretName": "login"}}, {"name": "scratch", "emptyDir": {}}],
@@ -281,7 +283,7 @@ def test_failing_liveness_probe_restarts_the_container(place: Place) -> None:
         "web",
         container={
             "livenessProbe": probe,
-            "volumeMounts": [{"name": "scratch", "mountPath": "/tmp"}],  # noqa: S108
+            "volumeMounts": [{"name": "scratch", "mountPath": "/tmp"}],  # noqa: S108 - the pod's own
         },
         volumes=[{"name": "scratch", "emptyDir": {}}],
     )
@@ -441,3 +443,32 @@ def test_program_that_vanished_is_an_image_error_and_one_that_was_never_there_is
             assert "simulated" in here.kubectl("logs", "absent").text
     finally:
         own.down()
+
+
+ONLY_SIMULATED = """
+import pathlib, sys
+from sandbox.cluster import Sandbox
+from sandbox.nodes import Node
+folder, tools = map(pathlib.Path, sys.argv[1:])
+Sandbox(folder.name, folder, tools=tools).up([Node(name="n1", zone="a", capacity={"cpu": "4", "memory": "8Gi"})])
+"""
+
+
+def test_machine_without_namespaces_simulates_every_pod_and_says_why(
+    new_sandbox: Callable[[], Sandbox], tools: Path
+) -> None:
+    own = new_sandbox()
+    up = [sys.executable, "-c", ONLY_SIMULATED, str(own.folder), str(tools)]
+    forbidding = f"echo 0 > /proc/sys/user/max_net_namespaces && exec {shlex.join(up)}"
+    subprocess.run(["unshare", "--map-root-user", "sh", "-c", forbidding], check=True, timeout=120)
+    reason = own.status().only_simulated_because
+    assert reason is not None
+    assert "namespaces cannot be created" in reason
+    with own.api() as api:
+        here = Place(own, api)
+        here.run("web", SERVER)
+        eventually(lambda: here.condition("web", SIMULATED) == "True")
+        assert here.pod("web")["status"]["phase"] == "Running"
+        assert "simulated" in here.kubectl("logs", "web").text
+        here.api.delete(f"{here.path}/pods/web")
+        eventually(lambda: here.gone("web"))

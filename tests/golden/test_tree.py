@@ -63,7 +63,7 @@ def test_empty_folder_is_filled(tmp_path: Path) -> None:
 def test_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
 
-    with pytest.raises(FlotillaError, match="holds files that were not rendered. Choose an empty folder with --output"):
+    with pytest.raises(FlotillaError, match="holds files that were not rendered"):
         tree.write(tmp_path, [config_map("boat")])
 
     assert files(tmp_path) == {"thesis.txt": b"years of work"}
@@ -114,7 +114,7 @@ def test_failure_to_move_into_place_brings_the_folder_back(tmp_path: Path, monke
 
 
 def test_two_objects_in_one_file_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FlotillaError, match="two objects are written to harbour/configmap-boat.yaml"):
+    with pytest.raises(FlotillaError, match=r"two objects are written to harbour/configmap-boat\.yaml"):
         tree.write(tmp_path / "out", [config_map("boat"), config_map("boat")])
 
     assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tests.parity.comparison import Accepted
 
+_READ = ("get", "list", "watch")
+_GROUPS = ("extensions", "networking", "security", "telemetry")
+
 _OPERATOR = (
     Accepted(
         subject="training-operator",
@@ -106,15 +109,8 @@ _ISTIO = (
         subject="istiod",
         aspect="permissions",
         reason="Istio's own kinds are named, so that a wildcard does not permit what a later release adds.",
-        missing=("* [*].networking.istio.io", "* [*].security.istio.io", "* [*].telemetry.istio.io"),
-        added=("* *.networking.istio.io", "* *.security.istio.io", "* telemetries.telemetry.istio.io"),
-    ),
-    Accepted(
-        subject="istiod",
-        aspect="permissions",
-        reason="Istio's own kinds are named, so that a wildcard does not permit what a later release adds.",
-        missing=("* [*].extensions.istio.io",),
-        added=("* wasmplugins.extensions.istio.io", "* trafficextensions.extensions.istio.io"),
+        missing=tuple(f"{verb} [*].{group}.istio.io" for verb in _READ for group in _GROUPS),
+        added=tuple(f"{verb} [!*]*.{group}.istio.io" for verb in _READ for group in _GROUPS),
     ),
     Accepted(
         subject="istiod",
@@ -154,7 +150,7 @@ _ISTIO = (
         aspect="permissions",
         reason="A status is read and changed, neither made nor deleted; verbs are named instead of a wildcard.",
         missing=("[*] ingresses/status.networking.k8s.io", "create services/status", "delete services/status"),
-        added=("* ingresses/status.networking.k8s.io",),
+        added=tuple(f"{verb} ingresses/status.networking.k8s.io" for verb in ("get", "update", "patch")),
     ),
     Accepted(
         subject="istio-ingressgateway",
@@ -222,7 +218,7 @@ _TEAM_ROLES = (
         subject="kubeflow-edit",
         aspect="permissions",
         reason="Who may change something may read it by the same role, rather than by kubeflow-view alone.",
-        added=("get *", "list *", "watch *"),
+        added=tuple(f"{verb} *" for verb in _READ),
     ),
     Accepted(
         subject="kubeflow-view",

@@ -20,22 +20,20 @@ TEAM_ROLES = ("admin", "edit", "view")
 AGGREGATED = tuple(f"kubeflow-{role}" for role in TEAM_ROLES)
 
 Look = Callable[[Part], Facts]
+
+
+def _alike(part: str, look: Look) -> tuple[str, Look, Look]:
+    return part, look, look
+
+
 SUBJECTS: dict[str, tuple[str, Look, Look]] = {
-    **{
-        name: (part, look, look)
-        for part, names in {
-            upstream.TRAINING: ("training-operator",),
-            upstream.ISTIO: ("istiod", "istio-ingressgateway"),
-        }.items()
-        for name in names
-        for look in [partial(facts.workload, name=name)]
-    },
-    **{
-        name: (upstream.TRAINING, look, look)
-        for name in ("kubeflow-training-edit", "kubeflow-training-view")
-        for look in [partial(facts.role, name=name)]
-    },
-    "training roles": (upstream.TRAINING, *[partial(facts.roles, prefix="kubeflow-training")] * 2),
+    "training-operator": _alike(upstream.TRAINING, partial(facts.workload, name="training-operator")),
+    "istiod": _alike(upstream.ISTIO, partial(facts.workload, name="istiod")),
+    "istio-ingressgateway": _alike(upstream.ISTIO, partial(facts.workload, name="istio-ingressgateway")),
+    "training roles": _alike(upstream.TRAINING, partial(facts.roles, prefix="kubeflow-training")),
+    "kubeflow-training-edit": _alike(upstream.TRAINING, partial(facts.role, name="kubeflow-training-edit")),
+    "kubeflow-training-view": _alike(upstream.TRAINING, partial(facts.role, name="kubeflow-training-view")),
+    "team roles": _alike(upstream.ROLES, partial(facts.aggregation, names=AGGREGATED)),
     **{
         f"kubeflow-{role}": (
             upstream.ROLES,
@@ -44,7 +42,6 @@ SUBJECTS: dict[str, tuple[str, Look, Look]] = {
         )
         for role in TEAM_ROLES
     },
-    "team roles": (upstream.ROLES, *[partial(facts.aggregation, names=AGGREGATED)] * 2),
 }
 """What is compared: where upstream has it, and how to see it there and here."""
 

@@ -15,7 +15,7 @@ from sandbox.agent.filesystem import plan
 from sandbox.agent.images import NOBODY, PROCESS_IMAGES, PYTHON, image_of, is_process_pod, repository
 from sandbox.agent.kubelet_api import tail_offset
 from sandbox.agent.launching import ImageError, find_program, hostname
-from sandbox.agent.pod_folder import LOG_LIMIT_BYTES, PodFolder
+from sandbox.agent.pod_folder import LOG_LIMIT_BYTES, PodFolder, sweep
 from sandbox.agent.security import identity
 from sandbox.agent.simulated import SIMULATED, says_simulated, simulated_status, why_simulated
 from tests.unit.agent_objects import pod
@@ -176,6 +176,15 @@ def test_folder_of_an_earlier_pod_of_the_same_name_is_emptied_and_then_left_to_t
     assert folder.path.exists()
     folder.remove("u-2")
     assert not folder.path.exists()
+
+
+def test_folders_of_pods_that_are_gone_are_swept_away(tmp_path: Path) -> None:
+    kept, gone = PodFolder.of(tmp_path, "demo", "a"), PodFolder.of(tmp_path, "demo", "b")
+    kept.prepare("u-1")
+    gone.prepare("u-2")
+    sweep(tmp_path, {"u-1"}.__contains__)
+    assert kept.path.exists()
+    assert not gone.path.exists()
 
 
 def test_last_words_come_from_the_message_file_else_the_log(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def main() -> int:
     try:
         one_user = _isolate()
     except OSError as error:
-        _report(control, failed=str(error))
+        _report(control, failed=error.strerror or str(error))
         return 1
     child = os.fork()
     if child:
@@ -146,7 +146,7 @@ def main() -> int:
         socket.sethostname(plan["hostname"])
         network = make_network(plan["address"], plan["gateway"], plan["networks"])
     except OSError as error:
-        _report(control, failed=str(error))
+        _report(control, failed=error.strerror or str(error))
         return 1
     _report(control, ready=True, one_user=one_user)
     Pod(control, network).serve()

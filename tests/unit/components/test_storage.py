@@ -1,7 +1,7 @@
 """Storage classes by driver, held against the drivers' own parameter tables.
 
-Sources: aws-efs-csi-driver `docs/parameters.md` (v3.4.1); rook `deploy/examples/csi/cephfs/storageclass.yaml` (v1.20.6);
-csi-driver-nfs `docs/driver-parameters.md`.
+Sources: aws-efs-csi-driver `docs/parameters.md` (v3.4.1);
+rook `deploy/examples/csi/cephfs/storageclass.yaml` (v1.20.6); csi-driver-nfs `docs/driver-parameters.md`.
 """
 
 from __future__ import annotations

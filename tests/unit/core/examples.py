@@ -36,5 +36,11 @@ def container(**changes: Any) -> Container:
 
 def workload(availability: Availability = TWO, **arguments: Any) -> Recording:
     """Return what a workload of that availability declares."""
-    args = {"namespace": NAMESPACE, "part_of": "fleet", "container": CONTAINER, "resources": resources(), **arguments}
+    args: dict[str, Any] = {
+        "namespace": NAMESPACE,
+        "part_of": "fleet",
+        "container": CONTAINER,
+        "resources": resources(),
+        **arguments,
+    }
     return record(lambda: Workload(NAME, WorkloadArgs(availability=availability, **args)))

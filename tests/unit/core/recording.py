@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -105,15 +106,24 @@ def record(declare: Callable[[], object]) -> Recording:
 
 
 @contextmanager
-def _fresh_loop() -> Iterator[None]:
-    """Give this thread an event loop, which Pulumi takes where it finds one, and close it afterwards."""
+def _fresh_loop() -> Generator[None]:
+    """Give this thread an event loop, which Pulumi takes where it finds one, and afterwards the one it had."""
+    before = _current_loop()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
         yield
     finally:
-        asyncio.set_event_loop(None)
+        asyncio.set_event_loop(before)
         loop.close()
+
+
+def _current_loop() -> asyncio.AbstractEventLoop | None:
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        try:
+            return asyncio.get_event_loop()
+        except RuntimeError:
+            return None
 
 
 class _Echo(mocks.Mocks):
@@ -142,7 +152,7 @@ class _Monitor(mocks.MockMonitor):
         self, request: resource_pb2.RegisterResourceRequest
     ) -> resource_pb2.RegisterResourceResponse:
         with _fresh_loop():  # called on a thread of its own
-            response = cast("resource_pb2.RegisterResourceResponse", super().RegisterResource(request))
+            response = super().RegisterResource(request)
         if request.type != STACK_TYPE:
             assert response.urn not in {resource.urn for resource in self.declared}, f"declared twice: {response.urn}"
             inputs = cast("Manifest", self.resources[response.urn].state)

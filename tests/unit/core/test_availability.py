@@ -26,7 +26,7 @@ def test_leader_elected_refuses_fewer_than_two(replicas: int) -> None:
 
 
 def test_replicated_refuses_a_ceiling_below_its_floor() -> None:
-    with pytest.raises(ValueError, match="^at most 2 replicas is below the floor of 3$"):
+    with pytest.raises(ValueError, match=r"^at most 2 replicas is below the floor of 3$"):
         Replicated(replicas=3, up_to=2)
 
 
@@ -36,7 +36,7 @@ def test_replicated_accepts_a_ceiling_at_its_floor() -> None:
 
 @pytest.mark.parametrize("reason", ["", " ", "\n\t"])
 def test_singleton_refuses_to_go_without_a_reason(reason: str) -> None:
-    with pytest.raises(ValueError, match="^a single replica needs a reason$"):
+    with pytest.raises(ValueError, match=r"^a single replica needs a reason$"):
         Singleton(reason=reason)
 
 

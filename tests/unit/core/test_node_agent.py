@@ -13,7 +13,7 @@ from tests.unit.core.recording import Recording, record
 
 
 def agent(**arguments: Any) -> Recording:
-    args = {
+    args: dict[str, Any] = {
         "namespace": NAMESPACE,
         "part_of": "fleet",
         "container": container(),

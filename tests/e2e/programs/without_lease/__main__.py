@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from typing import TYPE_CHECKING
 
 from infra.core import permissions
@@ -16,7 +17,6 @@ def without_lease(declared: Permissions, _availability: Availability) -> Permiss
     return declared
 
 
-# Before the program's other modules take the function by name.
+# Set before the program's other modules are loaded and take the function by name.
 permissions.with_lease = without_lease
-
-import infra.__main__  # noqa: E402, F401
+runpy.run_module("infra", run_name="__main__")
