@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -67,6 +68,7 @@ class _Recorder(mocks.Mocks):
 def render(settings: Settings) -> Rendered:
     """Return everything the environment declares; needs neither engine, cluster nor network."""
     recorder = _Recorder()
+    _ensure_event_loop()
     mocks.set_mocks(recorder, project="flotilla", stack=settings.environment, preview=False)
 
     @pulumi.runtime.test
@@ -76,6 +78,14 @@ def render(settings: Settings) -> Rendered:
     run()
     objects = [recorder.objects[key] for key in sorted(recorder.objects)]
     return Rendered(objects=objects, bundles=dict(sorted(recorder.bundles.items())))
+
+
+def _ensure_event_loop() -> None:
+    """Make an event loop where there is none: Pulumi takes it for granted, and Python from 3.14 on makes none."""
+    try:
+        asyncio.get_event_loop()
+    except RuntimeError:
+        asyncio.set_event_loop(asyncio.new_event_loop())
 
 
 def sort_key(manifest: Manifest) -> tuple[str, str, str, str]:

@@ -8,7 +8,7 @@ import resource
 import signal
 from collections.abc import Callable
 from functools import partial
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -196,7 +196,7 @@ def _phase(pod: Json) -> str:
 
 
 def _outside(network: str, other: str) -> list[str]:
-    return [] if ip_network(other).subnet_of(ip_network(network)) else [other]  # pyright: ignore[reportArgumentType]
+    return [] if IPv4Network(other).subnet_of(IPv4Network(network)) else [other]
 
 
 def _is_in(networks: tuple[str, ...], host: str) -> bool:

@@ -65,7 +65,11 @@ class KubeletApi(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: KubeletApi  # pyright: ignore[reportIncompatibleVariableOverride]
+    @property
+    def _kubelet(self) -> KubeletApi:
+        if not isinstance(self.server, KubeletApi):
+            raise TypeError("this handler serves a KubeletApi only")
+        return self.server
 
     def do_GET(self) -> None:
         """Answer `/containerLogs/NAMESPACE/POD/CONTAINER` and `/healthz`."""
@@ -103,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _logs(self, namespace: str, pod: str, container: str, query: dict[str, str]) -> None:
-        folder = PodFolder.of(self.server.pods, namespace, pod)
+        folder = PodFolder.of(self._kubelet.pods, namespace, pod)
         log = folder.log(container, previous=query.get("previous") == "true")
         if not log.is_file():
             if folder.path.is_dir():
@@ -119,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
             if "tailLines" in query:
                 file.seek(tail_offset(log, int(query["tailLines"])))
             self._copy(file, limit)
-            while query.get("follow") == "true" and self.server.is_running(namespace, pod, container):
+            while query.get("follow") == "true" and self._kubelet.is_running(namespace, pod, container):
                 time.sleep(_FOLLOW_SECONDS)
                 self._copy(file, limit)
 

@@ -112,10 +112,6 @@ class PodWorker:
         """Bring volumes, host names and listening ports in line soon."""
         self._upkeep_due.set()
 
-    def is_running(self, container: str) -> bool:
-        """Return whether a container's process runs."""
-        return self._context.folder.pid(container).exists()
-
     async def run(self) -> None:
         """Run the pod until it is gone."""
         reporting = asyncio.create_task(self._reporter.run())

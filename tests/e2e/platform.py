@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STACK = "local"
 PROGRAM = ROOT / "infra"
-ENGINE_SECONDS = 300
+ENGINE_SECONDS = 240
 OPERATOR = f"/apis/apps/v1/namespaces/kubeflow/deployments/{NAME}"
 OPERATOR_PODS = f"/api/v1/namespaces/kubeflow/pods?labelSelector=app.kubernetes.io/name={NAME}"
 OPERATOR_LEASE = f"/apis/coordination.k8s.io/v1/namespaces/kubeflow/leases/{LEASE}"
@@ -100,15 +100,24 @@ class Platform:
 
     def pulumi(self, *arguments: str) -> Done:
         """Run the engine, and say how it went."""
-        return subprocess.run(
-            ["pulumi", *arguments, "--non-interactive", "--color", "never"],
+        command = ["pulumi", *arguments, "--non-interactive", "--color", "never"]
+        engine = subprocess.Popen(
+            command,
             cwd=self._project,
             env=self.variables,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
-            timeout=ENGINE_SECONDS,
         )
+        try:
+            output, errors = engine.communicate(timeout=ENGINE_SECONDS)
+        except subprocess.TimeoutExpired as late:
+            situation = self.situation()
+            engine.terminate()
+            output, errors = engine.communicate()
+            said = f"{output[-5000:]}{errors}\n{situation}"
+            raise AssertionError(f"{' '.join(command)} takes longer than {ENGINE_SECONDS} s\n{said}") from late
+        return Done(command, engine.returncode, output, errors)
 
     def succeeds(self, *arguments: str) -> str:
         """Run the engine, which must succeed; return what it printed."""

@@ -80,8 +80,8 @@ class Place:
             },
             **more.pop("container", {}),
         }
-        security = {"runAsNonRoot": True, "runAsUser": 1234, "fsGroup": 4321}
-        security["seccompProfile"] = {"type": "RuntimeDefault"}  # pyright: ignore[reportArgumentType]
+        security: Json = {"runAsNonRoot": True, "runAsUser": 1234, "fsGroup": 4321}
+        security["seccompProfile"] = {"type": "RuntimeDefault"}
         spec = {"containers": [container], "securityContext": security, "terminationGracePeriodSeconds": 5, **more}
         metadata = {"name": name, "labels": labels or {}}
         self.api.create(f"{self.path}/pods", {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +12,7 @@ import pulumi_kubernetes as k8s
 import pytest
 
 from infra.errors import FlotillaError
+from infra.paths import ROOT
 from ops import manifests
 from tests.unit.core.parsing import everything
 
@@ -53,6 +56,15 @@ def test_numbers_are_whole_and_nulls_are_left_out(rendered: Any) -> None:
 
     assert str(manifest["spec"]["max"]) == "20"
     assert manifest["spec"] == {"max": 20, "share": 0.5, "of": [{}]}
+
+
+def test_rendering_makes_the_event_loop_that_later_pythons_do_not() -> None:
+    program = (
+        "import asyncio; asyncio.set_event_loop(None);"
+        "from infra.settings import load; from ops.manifests import render; assert render(load('local')).objects"
+    )
+
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)
 
 
 def test_objects_are_sorted_whatever_the_order_of_declaration(rendered: Any) -> None:

@@ -91,7 +91,7 @@ class Recording:
 def record(declare: Callable[[], object]) -> Recording:
     """Return what `declare` registers, in an event loop and a Pulumi runtime of its own."""
     monitor = _Monitor()
-    with _fresh_loop():
+    with _fresh_loop(_current_loop()):
         mocks.set_mocks(monitor.mocks, project=PROJECT, stack=STACK, preview=False, monitor=monitor)
 
         @pulumi.runtime.test
@@ -106,9 +106,8 @@ def record(declare: Callable[[], object]) -> Recording:
 
 
 @contextmanager
-def _fresh_loop() -> Generator[None]:
-    """Give this thread an event loop, which Pulumi takes where it finds one, and afterwards the one it had."""
-    before = _current_loop()
+def _fresh_loop(before: asyncio.AbstractEventLoop | None = None) -> Generator[None]:
+    """Give this thread an event loop, which Pulumi takes where it finds one, and afterwards the one from before."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
