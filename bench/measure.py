@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bench.sides import Times
     from sandbox.tools import Toolchain
 
-CASE_SECONDS = 150.0
+CASE_SECONDS = 120.0
 """A further round begins only where it is likely to end within this; the first round always runs."""
 
 

@@ -15,7 +15,7 @@ TRAINING_OPERATOR = Image(
 )
 """Tags are commits; this is the one behind v1.9.4 (manifests/overlays/kubeflow/kustomization.yaml at that tag)."""
 
-ISTIO_PILOT = Image(repository="docker.io/istio/pilot", tag="1.30.1", version="1.30.1")
-ISTIO_PROXY = Image(repository="docker.io/istio/proxyv2", tag="1.30.1", version="1.30.1")
+ISTIO_PILOT = Image(repository="registry.istio.io/release/pilot", tag="1.30.1", version="1.30.1")
+ISTIO_PROXY = Image(repository="registry.istio.io/release/proxyv2", tag="1.30.1", version="1.30.1")
 
 NVIDIA_DEVICE_PLUGIN = Image(repository="nvcr.io/nvidia/k8s-device-plugin", tag="v0.20.0", version="v0.20.0")

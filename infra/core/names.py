@@ -7,7 +7,6 @@ network rules match on labels. `tests/unit/core/test_names.py` freezes them.
 from __future__ import annotations
 
 import hashlib
-import re
 
 DOMAIN = "flotilla.dev"
 """The domain of Flotilla's own labels and annotations."""
@@ -38,14 +37,6 @@ def bounded(name: str, limit: int = MAX_NAME) -> str:
         return name
     kept = name[: limit - _HASH - 1].rstrip("-.")
     return f"{kept}-{_digest(name)}"
-
-
-def dns_label(text: str) -> str:
-    """Return `text` as a DNS label: lower case, other characters as `-`, at most 63 characters.
-
-    Text without any letter or digit of ASCII becomes a hash of it.
-    """
-    return bounded(re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-") or _digest(text))
 
 
 def selector(name: str) -> dict[str, str]:

@@ -27,10 +27,16 @@ def test_every_workload_is_available_in_two_zones(platform: Platform) -> None:
     assert {deployment["metadata"]["name"] for deployment in deployments} >= {"istiod", "training-operator"}
     for deployment in deployments:
         name, namespace = deployment["metadata"]["name"], deployment["metadata"]["namespace"]
-        assert deployment["status"]["readyReplicas"] >= 2, name
         selector = ",".join(f"{key}={value}" for key, value in deployment["spec"]["selector"]["matchLabels"].items())
-        pods: list[Json] = platform.get(f"/api/v1/namespaces/{namespace}/pods?labelSelector={selector}")["items"]
-        assert len({zones[pod["spec"]["nodeName"]] for pod in pods}) >= 2, name
+        path = f"/api/v1/namespaces/{namespace}/pods?labelSelector={selector}"
+
+        def zones_with_a_ready_pod(path: str = path) -> set[str]:
+            pods: list[Json] = platform.get(path)["items"]
+            return {zones[pod["spec"]["nodeName"]] for pod in pods if _is_ready(pod)}
+
+        platform.eventually(
+            lambda count=zones_with_a_ready_pod: len(count()) >= 2, f"ready pods of {name} in two zones"
+        )
 
 
 def test_training_operator_runs_as_processes_of_the_declared_deployment(platform: Platform) -> None:
@@ -65,6 +71,11 @@ def test_destroy_leaves_nothing_of_ours_even_while_a_job_runs(platform: Platform
     namespaces = {each["metadata"]["name"] for each in platform.get("/api/v1/namespaces")["items"]}
     assert namespaces == {"default", "kube-node-lease", "kube-public", "kube-system"}
     assert "resources" not in json.loads(platform.succeeds("stack", "export"))["deployment"]
+
+
+def _is_ready(pod: Json) -> bool:
+    conditions: list[Json] = pod.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
 def _objects(platform: Platform, label: str) -> list[str]:

@@ -71,16 +71,6 @@ _OPERATOR = (
 )
 
 _ISTIO = (
-    *(
-        Accepted(
-            subject=subject,
-            aspect="image",
-            reason="The same image from Istio's other registry.",
-            missing=(f"registry.istio.io/release/{image}:*",),
-            added=(f"docker.io/istio/{image}:*",),
-        )
-        for subject, image in (("istiod", "pilot"), ("istio-ingressgateway", "proxyv2"))
-    ),
     Accepted(
         subject="istiod",
         aspect="environment",

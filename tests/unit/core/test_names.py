@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from infra.core import names
 
-DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 FROZEN = {
@@ -94,32 +93,3 @@ def test_bounded_keeps_different_names_different(one: str, other: str) -> None:
 @given(prefix=long_names, one=valid_names, other=valid_names)
 def test_bounded_keeps_names_different_that_differ_at_their_ends(prefix: str, one: str, other: str) -> None:
     assert (names.bounded(prefix + one) == names.bounded(prefix + other)) == (one == other)
-
-
-@given(text=st.text(max_size=200))
-def test_dns_label_is_one_whatever_the_text(text: str) -> None:
-    assert DNS_LABEL.fullmatch(names.dns_label(text))
-
-
-@given(text=st.text(max_size=200))
-def test_dns_label_of_a_dns_label_is_itself(text: str) -> None:
-    label = names.dns_label(text)
-
-    assert names.dns_label(label) == label
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("Vera Example", "vera-example"),
-        ("vera@example.com", "vera-example-com"),
-        ("--boat--", "boat"),
-        ("already-one", "already-one"),
-    ],
-)
-def test_dns_label_stays_readable(text: str, label: str) -> None:
-    assert names.dns_label(text) == label
-
-
-def test_dns_labels_of_texts_without_any_letter_differ() -> None:
-    assert names.dns_label("船") != names.dns_label("港")
