@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help render up down test check golden preview bench clean
+.PHONY: help render up down test lint check golden preview bench clean
 
 help: ## list these commands
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,12 +33,15 @@ down: $(VENV)/.base ## remove all that `make up` made
 	@$(BIN)/flotilla down
 
 test: $(VENV)/.dev ## run every test, from unit to end-to-end
+	@$(BIN)/pytest -m 'not e2e' -n auto -q
 	@$(BIN)/flotilla toolchain build
-	@$(BIN)/pytest
+	@$(BIN)/pytest -m e2e -v
 
-check: $(VENV)/.dev ## lint, types and fast tests
+lint: $(VENV)/.dev ## lint, format and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/basedpyright
+
+check: lint ## lint, format, types and fast tests
 	@$(BIN)/pytest -m 'not e2e' -n auto -q
 
 golden: $(VENV)/.dev ## rewrite the golden manifests after a change you meant

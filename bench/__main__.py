@@ -72,9 +72,6 @@ def main() -> None:
     except FlotillaError as error:
         err.print(f"error: {error}", markup=False)
         sys.exit(1)
-    except KeyboardInterrupt:
-        err.print("interrupted")
-        sys.exit(130)
 
 
 def _numbers(text: str) -> list[int]:

@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 from filelock import FileLock, Timeout
 
 from infra.errors import FlotillaError
@@ -61,23 +62,24 @@ class Bed:
         with self.log.open("a", encoding="utf-8") as log:
             print(f"$ {shlex.join(command)}", file=log, flush=True)
             started = time.perf_counter()
+            process = subprocess.Popen(
+                command,
+                cwd=folder or self.folder,
+                env=dict(self.variables),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
             try:
-                ended = subprocess.run(
-                    command,
-                    cwd=folder or self.folder,
-                    env=dict(self.variables),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    timeout=TIMEOUT_SECONDS,
-                    check=False,
-                )
+                code = process.wait(TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired as error:
                 raise self._failure(f"did not end within {TIMEOUT_SECONDS} s", title) from error
+            finally:
+                _end(process)
             seconds = time.perf_counter() - started
             print(f"# {seconds:.2f} s", file=log)
-        if ended.returncode not in allowed:
-            raise self._failure(f"failed with exit code {ended.returncode}", title)
+        if code not in allowed:
+            raise self._failure(f"failed with exit code {code}", title)
         return seconds
 
     def _failure(self, what: str, title: str) -> FlotillaError:
@@ -129,6 +131,16 @@ def prepared(folder: Path, toolchain: Toolchain) -> Generator[None]:
             yield
     except Timeout:
         raise FlotillaError("another benchmark is running", where=str(folder), remedy="Wait for its end") from None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command that still runs, with all it started: the engine's plugins are in groups of their own."""
+    if process.poll() is not None:
+        return
+    for member in (*psutil.Process(process.pid).children(recursive=True), process):
+        with suppress(psutil.NoSuchProcess):
+            member.kill()
+    process.wait()
 
 
 def _sandbox(state: Path, toolchain: Toolchain) -> Sandbox:

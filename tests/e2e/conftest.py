@@ -13,6 +13,7 @@ from sandbox.cluster import Sandbox
 from sandbox.nodes import from_settings
 from sandbox.tools import Toolchain
 from tests.e2e.platform import Platform
+from tests.e2e.process_pods import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,6 +57,15 @@ def new_sandbox(tools: Path, tmp_path: Path) -> Iterator[Callable[[], Sandbox]]:
     finally:
         for each in made:
             each.down()
+
+
+@pytest.fixture
+def place(sandbox: Sandbox) -> Iterator[Place]:
+    """Yield a namespace of the shared sandbox, for pods that run as processes."""
+    with sandbox.api() as api:
+        here = Place(sandbox, api)
+        yield here
+        api.delete(f"/api/v1/namespaces/{here.name}")
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 
 def pod(*, restart_policy: str = "Always", init: list[Json] | None = None, **spec: Any) -> Json:
@@ -51,3 +54,9 @@ def endpoint_slice(
 def endpoint(address: str, *, ready: bool = True, hostname: str | None = None) -> Json:
     content: Json = {"addresses": [address], "conditions": {"ready": ready}}
     return content | ({"hostname": hostname} if hostname else {})
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a loop of its own; unlike `asyncio.run` this leaves the thread's current loop alone."""
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(work)

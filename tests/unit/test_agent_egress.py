@@ -10,6 +10,7 @@ import pytest
 
 from sandbox.agent.egress import Egress
 from sandbox.agent.routing import Routes
+from tests.unit.agent_objects import run
 
 Address = tuple[str, int]
 
@@ -44,7 +45,7 @@ def answer(tmp_path: Path, request: bytes, table: Callable[[Address], Routes] | 
             for each in (server, behind, kubelet):
                 each.close()
 
-    return asyncio.run(scenario())
+    return run(scenario())
 
 
 def connect(place: str) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 from sandbox.agent.probes import ProbePlan, ProbeState, Verdict, named_port, plan
 from sandbox.agent.probing import ask
 from sandbox.agent.relay import Stream
+from tests.unit.agent_objects import run
 
 Json = dict[str, Any]
 CONTAINER: Json = {"name": "main", "ports": [{"name": "http", "containerPort": 8080}]}
@@ -78,7 +79,7 @@ def asked(handler: Json, answer: bytes = b"", *, exit_code: int = 0) -> str | No
         finally:
             server.close()
 
-    return asyncio.run(scenario())
+    return run(scenario())
 
 
 @pytest.mark.parametrize(
