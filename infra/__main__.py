@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
+from infra.core.crds.cluster import Cluster
 from infra.core.ownership import own_declared_fields
 from infra.errors import FlotillaError
 from infra.kubeflow import declare
@@ -25,12 +26,24 @@ def cluster_context(stack: str) -> str:
     )
 
 
+def require_cluster(context: str) -> None:
+    """Refuse to begin what cannot be done: an update whose cluster does not answer changes nothing, state included.
+
+    A preview needs no cluster.
+    """
+    with Cluster(context) as cluster:
+        cluster.require()
+
+
 def main() -> None:
     """Declare the stack's environment; a mistake in its settings ends the run without a stack trace."""
     stack = pulumi.get_stack()
     own_declared_fields()
     try:
-        platform = declare(load(stack), cluster_context(stack))
+        settings, context = load(stack), cluster_context(stack)
+        if not pulumi.runtime.is_dry_run():
+            require_cluster(context)
+        platform = declare(settings, context)
     except FlotillaError as error:
         raise pulumi.RunError(str(error)) from error
     for name, value in platform.outputs().items():

@@ -12,7 +12,7 @@ from infra.errors import FlotillaError
 from infra.paths import ROOT, VALUES
 from infra.settings.locate import locate
 from infra.settings.merge import merge
-from infra.settings.messages import translate
+from infra.settings.messages import follows, translate
 from infra.settings.models.settings import Settings, Values
 from infra.settings.problems import Problem, SettingsError
 from infra.settings.rules import RULES
@@ -95,8 +95,9 @@ def _validate(merged: Map) -> tuple[list[Problem], dict[str, Any]]:
     try:
         valid = Values.model_validate(values)
     except ValidationError as error:
-        problems = [translate(merged, detail) for detail in error.errors(include_url=False)]
-        wrong = {str(detail["loc"][0]) for detail in error.errors(include_url=False)}
+        details = error.errors(include_url=False)
+        problems = [translate(merged, detail) for detail in details if not follows(detail, details)]
+        wrong = {str(detail["loc"][0]) for detail in details}
         return problems, _valid_sections(values, wrong)
     return [], {name: getattr(valid, name) for name in Values.model_fields}
 

@@ -11,6 +11,8 @@ from infra.settings.problems import DESIGNED, Problem
 from infra.settings.suggest import closest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pydantic_core import ErrorDetails
 
     from infra.settings.tree import Map, Origin
@@ -47,6 +49,17 @@ def translate(values: Map, detail: ErrorDetails) -> Problem:
     return Problem(origin.file, origin.line, place.dotted, what, remedy)
 
 
+def follows(detail: ErrorDetails, others: Iterable[ErrorDetails]) -> bool:
+    """Tell whether a key is missing only because it is misspelled, as the message about that spelling says."""
+    *section, name = detail["loc"]
+    return detail["type"] == "missing" and any(
+        other["type"] == "extra_forbidden"
+        and other["loc"][:-1] == tuple(section)
+        and closest(str(other["loc"][-1]), _known(other["loc"][:-1])) == name
+        for other in others
+    )
+
+
 def _layer_to_add_to(values: Map, place: Place, loc: KeyPath) -> Origin:
     """Return where a missing key belongs: in the environment's file, unless base.yaml's own list lacks it."""
     in_list = any(isinstance(part, int) for part in loc)
@@ -55,7 +68,7 @@ def _layer_to_add_to(values: Map, place: Place, loc: KeyPath) -> Origin:
 
 def _unknown(loc: KeyPath, *, hidden: bool) -> tuple[str, str]:
     section = section_at(loc[:-1])
-    known = list(fields_of(section)) if section else []
+    known = _known(loc[:-1])
     tag = discriminator(section) if section else None
     what = f"unknown key with `{tag[0]}: {tag[1]}`" if tag else "unknown key"
     if match := closest(str(loc[-1]), known):
@@ -63,6 +76,12 @@ def _unknown(loc: KeyPath, *, hidden: bool) -> tuple[str, str]:
     if hidden:
         return f"{what}, and values hold no secrets", "Remove it; use `pulumi config set --secret`"
     return what, f"Known here: {', '.join(known)}" if known else "Remove it"
+
+
+def _known(loc: KeyPath) -> list[str]:
+    """Return the keys that a section may have."""
+    section = section_at(loc)
+    return list(fields_of(section)) if section else []
 
 
 def _explain(kind: str, loc: KeyPath, context: dict[str, Any], given: object) -> tuple[str, str]:

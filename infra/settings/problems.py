@@ -43,7 +43,7 @@ class Problem:
 
 
 class SettingsError(FlotillaError):
-    """Every problem of an environment's settings, in the order of its files and lines."""
+    """Every problem of an environment's settings, in the order of its files and lines; one alone is one line."""
 
     def __init__(self, environment: str, problems: Iterable[Problem]) -> None:
         self.environment = environment
@@ -52,6 +52,8 @@ class SettingsError(FlotillaError):
         super().__init__(f"{count} problem{'s' * (count != 1)} in the settings of {environment}")
 
     def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return str(self.problems[0])
         return "\n".join((self.what, *(f"  {problem}" for problem in self.problems)))
 
 

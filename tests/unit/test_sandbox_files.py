@@ -70,8 +70,11 @@ def test_socket_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: 
     layout = Layout(tmp_path / "state")
     (tmp_path / "elsewhere").mkdir()
     layout.runtime.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(FlotillaError, match="belongs to somebody else"):
-        layout.create()
+    try:
+        with pytest.raises(FlotillaError, match="belongs to somebody else"):
+            layout.create()
+    finally:
+        layout.runtime.unlink()
 
 
 def test_folder_with_other_content_is_neither_used_nor_removed(tmp_path: Path) -> None:

@@ -26,20 +26,19 @@ def test_message_is_the_expected_one(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("overlay", ["", "# only a comment\n", "---\n"])
 def test_file_that_says_nothing_is_refused(overlay: str, tmp_path: Path) -> None:
     assert message(tmp_path, overlay) == (
-        "1 problem in the settings of dev\n  values/dev.yaml: is empty. Write at least one section, such as `cluster:`."
+        "values/dev.yaml: is empty. Write at least one section, such as `cluster:`."
     )
 
 
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     assert message(tmp_path, "mesh:\n  domain: köln.example.com\n".encode("latin-1")) == (
-        "1 problem in the settings of dev\n  values/dev.yaml:2: is not UTF-8 text. Save the file as UTF-8."
+        "values/dev.yaml:2: is not UTF-8 text. Save the file as UTF-8."
     )
 
 
 def test_control_characters_are_refused(tmp_path: Path) -> None:
     assert message(tmp_path, b"mesh:\n  domain: a\x07b\n") == (
-        "1 problem in the settings of dev\n"
-        "  values/dev.yaml: contains the character U+0007. Remove it: YAML takes only printable text."
+        "values/dev.yaml: contains the character U+0007. Remove it: YAML takes only printable text."
     )
 
 
@@ -52,7 +51,7 @@ def test_multiplying_aliases_are_refused(tmp_path: Path) -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     text = message(tmp_path, "\n".join(lines))
     assert "more than 100000 values" in text
-    assert text.startswith("1 problem")
+    assert len(text.splitlines()) == 1
 
 
 def test_unknown_environment_lists_the_known_ones(tmp_path: Path) -> None:

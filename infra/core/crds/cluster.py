@@ -76,6 +76,14 @@ class Cluster:
         listed = self._send("GET", _CRDS, query=query, accept=_METADATA_LIST) or {}
         return {item["metadata"]["name"]: revision(item) for item in listed.get("items") or []}
 
+    def require(self) -> None:
+        """Make sure that the API server answers us.
+
+        Raises:
+            FlotillaError: it cannot be reached, or refuses to list CRDs.
+        """
+        self._send("GET", _CRDS, query={"limit": "1"}, accept=_METADATA_LIST)
+
     def get(self, name: str) -> Manifest | None:
         """Return the live CRD, None when there is none."""
         return self._send("GET", f"{_CRDS}/{name}")
@@ -194,8 +202,7 @@ def _client(context: str, where: str) -> ApiClient:
             remedy="Set KUBECONFIG to one that has this context",
         )
     try:
-        entries = cast("list[dict[str, Any]]", config.list_kube_config_contexts(config_file=files)[0])
-        known = sorted(str(entry["name"]) for entry in entries)
+        known = sorted(_contexts(files))
         if context not in known:
             raise FlotillaError(
                 f"the kubeconfig {files} has no such context",
@@ -212,6 +219,14 @@ def _client(context: str, where: str) -> ApiClient:
     if not client.configuration.verify_ssl:
         _accept_unverified_server()
     return client
+
+
+def _contexts(files: str) -> set[str]:
+    """Return the names of the contexts in kubeconfig files, whether or not one of them is the current one."""
+    from kubernetes.config.kube_config import KubeConfigMerger
+
+    merged: dict[str, Any] = KubeConfigMerger(files).config.value
+    return {str(entry["name"]) for entry in merged.get("contexts") or []}
 
 
 def _accept_unverified_server() -> None:
