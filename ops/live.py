@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from infra.core import names
+from ops import workloads
 from ops.console import table
 from sandbox.agent.images import is_process_pod
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
-OURS = "labelSelector=app.kubernetes.io/managed-by=flotilla"
 GPU = "requests.nvidia.com/gpu"
 
 
@@ -45,21 +45,17 @@ def _nodes(zones: dict[str, str], settings: Settings) -> str:
 
 def _workloads(api: ApiClient, pods: list[Json], zones: dict[str, str]) -> Table:
     rows = table("Workloads", "workload", "availability", "ready", "zones", "runs as")
-    for kind in ("deployments", "daemonsets"):
-        for item in api.get(f"/apis/apps/v1/{kind}?{OURS}")["items"]:
-            metadata, status = item["metadata"], item["status"]
-            wanted = item["spec"].get("replicas", status.get("desiredNumberScheduled", 0))
-            ready = status.get("readyReplicas", status.get("numberReady", 0))
-            own = [pod for pod in pods if _belongs(pod, item)]
-            used = {zones[pod["spec"]["nodeName"]] for pod in own if pod["spec"].get("nodeName")}
-            real = bool(own) and all(is_process_pod(pod) for pod in own)
-            rows.add_row(
-                f"{metadata['namespace']}/{metadata['name']}",
-                metadata.get("annotations", {}).get(names.AVAILABILITY, "every GPU node"),
-                f"{ready}/{wanted}",
-                str(len(used)),
-                "processes" if real else "simulated",
-            )
+    for each in workloads.running(api):
+        own = [pod for pod in pods if _belongs(pod, each.manifest)]
+        used = {zones[pod["spec"]["nodeName"]] for pod in own if pod["spec"].get("nodeName")}
+        real = bool(own) and all(is_process_pod(pod) for pod in own)
+        rows.add_row(
+            each.name,
+            each.manifest["metadata"].get("annotations", {}).get(names.AVAILABILITY, "every GPU node"),
+            f"{each.ready}/{each.wanted}",
+            str(len(used)),
+            "processes" if real else "simulated",
+        )
     return rows
 
 

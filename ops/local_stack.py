@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from typing import TYPE_CHECKING
 
+import psutil
 import yaml
 
 from infra import paths
+from infra.errors import FlotillaError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
 
 CONTEXT = "flotilla:context"
 CLUSTER_UID = paths.STATE / "cluster-uid"
+LOCKS = paths.STATE / "pulumi" / ".pulumi" / "locks" / "organization" / "flotilla"
+"""Where the engine's file backend keeps a stack's lock: one file for each process that holds it."""
+ENGINE = "pulumi"
 
 
 def config_file(environment: str) -> Path:
@@ -44,3 +51,27 @@ def forget_lost_cluster(stack: Stack, sandbox: Sandbox) -> None:
     if known not in (None, uid) and stack.has_resources:
         stack.forget()
     CLUSTER_UID.write_text(f"{uid}\n")
+
+
+def release_lost_lock(environment: str) -> None:
+    """Remove the lock of an engine that was killed, which the next one would wait for in vain.
+
+    Raises:
+        FlotillaError: an engine that still runs, or one on another machine, holds it.
+    """
+    for path in sorted((LOCKS / environment).glob("*.json")):
+        lock: dict[str, str | int] = json.loads(path.read_text())
+        if lock["hostname"] != socket.gethostname() or _runs(int(lock["pid"])):
+            raise FlotillaError(
+                f"another pulumi works on it: process {lock['pid']} of {lock['username']} on {lock['hostname']}",
+                where=f"stack {environment}",
+                remedy="Wait until it has ended, or end it",
+            )
+        path.unlink()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).name() == ENGINE
+    except psutil.NoSuchProcess:
+        return False

@@ -9,7 +9,7 @@ from ops.console import err, out
 
 ENVIRONMENT = "local"
 EXAMPLE = "examples/training/pytorch.yaml"
-STEPS = 2
+STEPS = 3
 
 
 def up() -> None:
@@ -20,7 +20,7 @@ def up() -> None:
     """
     from infra.paths import ROOT, STATE
     from infra.settings import load
-    from ops import jobs, live, local_stack
+    from ops import jobs, live, local_stack, workloads
     from ops.env import environment
     from ops.progress import ConsoleProgress
     from ops.stack import Stack
@@ -41,12 +41,16 @@ def up() -> None:
 
     with ConsoleProgress("applying").step("the platform with pulumi up", 1, STEPS) as tell:
         local_stack.write_config(ENVIRONMENT, sandbox.context)
+        local_stack.release_lost_lock(ENVIRONMENT)
         stack = Stack(ENVIRONMENT, toolchain=toolchain.folder, environment=variables, log=STATE / "pulumi-up.log")
         local_stack.forget_lost_cluster(stack, sandbox)
         resources = stack.up(tell)
 
+    with ConsoleProgress("waiting for").step("every replica", 2, STEPS) as tell:
+        workloads.wait_ready(sandbox, tell)
+
     job = jobs.read(ROOT / EXAMPLE)
-    with ConsoleProgress("submitting").step(f"the example {job.kind}", 2, STEPS) as tell:
+    with ConsoleProgress("submitting").step(f"the example {job.kind}", 3, STEPS) as tell:
         owner = next(team.owner for team in settings.teams if team.name == job.namespace)
         submitted = jobs.submit(job, kubeconfig=sandbox.kubeconfig, context=f"{sandbox.context}/{owner}")
         jobs.wait_running(job, sandbox, tell)

@@ -234,6 +234,7 @@ class ControlPlane:
             f"--cluster-cidr={network.POD_CIDR}",
             f"--service-cluster-ip-range={network.SERVICE_CIDR}",
             "--concurrent-namespace-syncs=50",
+            "--horizontal-pod-autoscaler-sync-period=5s",
             "--kube-api-qps=500",
             "--kube-api-burst=1000",
         ]
