@@ -14,6 +14,9 @@ from ops.console import err
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+INTERRUPTED = 130
+"""The exit code by which Typer, which says nothing, lets us know of Ctrl-C."""
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -32,16 +35,17 @@ app.add_typer(toolchain.app, name="toolchain")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; a FlotillaError becomes one line on stderr and exit code 1."""
+    """Run the command; a FlotillaError becomes one line on stderr and exit code 1, and Ctrl-C 130."""
     try:
         app(args=list(arguments) if arguments is not None else None)
     except FlotillaError as error:
         err.print("[bold red]error:[/]", end=" ")
         err.print(str(error), markup=False)
         sys.exit(1)
-    except KeyboardInterrupt:
-        err.print("interrupted")
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            err.print("interrupted")
+        raise
 
 
 if __name__ == "__main__":

@@ -104,9 +104,9 @@ def _create_passphrase(path: Path) -> None:
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(secrets.token_urlsafe(32))
     try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(secrets.token_urlsafe(32))
         path.hardlink_to(fresh)
     except FileExistsError:
         pass

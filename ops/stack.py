@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from pulumi.automation.events import EngineEvent, OpType
 
+RPC_PREFIX = "Exception calling application: "
+"""What gRPC puts before the message of a Python provider."""
+
 CHANGING = ("create", "update", "delete", "replace")
 """Operations that change the cluster. The engine counts a replacement once, as `replace`."""
 
@@ -114,7 +117,7 @@ def _changes(counts: Mapping[OpType, int]) -> int:
 
 def _one_line(urn: str | None, message: str) -> str:
     place = f"{urn.rpartition('::')[2]}: " if urn else ""
-    return place + " ".join(message.split())
+    return place + " ".join(message.replace(RPC_PREFIX, "").split())
 
 
 def _shown(path: Path) -> str:

@@ -57,6 +57,27 @@ def status(
 
 
 @app.command()
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would go, and remove nothing.")] = False,
+) -> None:
+    """Remove from the cache what this checkout's lock files no longer ask for.
+
+    The cache is shared: a checkout of another version builds again what it misses. What a running program needs stays.
+    """
+    from ops.progress import ConsoleProgress
+    from sandbox.tools.prune import prune as remove
+
+    outcome = remove(dry_run=dry_run, progress=ConsoleProgress("removing"))
+    for each in outcome.removable:
+        out.print(str(each.folder), markup=False)
+    for each in outcome.kept:
+        err.print(f"note: {each.folder} stays: {each.user} runs from it", markup=False)
+    count, did = len(outcome.removable), "would be removed" if dry_run else "removed"
+    size = f"{outcome.freed_bytes / 2**20:.0f} MiB"
+    err.print(f"{count} folder{'s' * (count != 1)}, {size}: {did}" if count else "nothing to remove", markup=False)
+
+
+@app.command()
 def path(
     tool: Annotated[str | None, typer.Argument(help="A tool's name; without it, the folder.")] = None,
 ) -> None:

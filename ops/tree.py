@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from pathlib import Path
@@ -39,7 +40,12 @@ def write(folder: Path, manifests: Iterable[Manifest]) -> None:
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
-        raise FlotillaError(f"cannot be written: {error.strerror}", where=str(folder)) from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise FlotillaError(
+            "the disk is full" if full else f"cannot be written: {error.strerror}",
+            where=str(folder),
+            remedy=("Free some space, or choose" if full else "Choose") + " another folder with --output",
+        ) from error
 
 
 def path_of(manifest: Manifest) -> Path:

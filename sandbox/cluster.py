@@ -129,14 +129,16 @@ class Sandbox:
         tools = self._tools or Toolchain.ensure(progress).bin
         with storage_errors(self.folder), exclusive(self.layout.lock), deferred() as check:
             self._open()
-            control_plane = self._prepare(tools, users, new_ports=new_ports)
             started: list[str] = []
             try:
+                control_plane = self._prepare(tools, users, new_ports=new_ports)
                 self._start(control_plane, tools, started, progress, check)
                 changes = self._bring_nodes_in_line(wanted, progress, check, patient=bool(started))
                 check()
             except BaseException:
                 self._stop(started)
+                if not self._running():
+                    shutil.rmtree(self.layout.runtime, ignore_errors=True)
                 raise
             return Changes(started=tuple(started), nodes=changes)
 

@@ -35,7 +35,7 @@ def main() -> int:
         _run(program, options.parallel)
     except pulumi.RunError as error:
         pulumi.log.error(str(error))
-        return 1
+        return REPORTED
     except Exception as error:
         pulumi.log.error("Program failed with an unhandled exception:\n" + _traceback(error, program))
         return REPORTED

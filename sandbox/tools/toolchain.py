@@ -47,6 +47,10 @@ class Toolchain:
             FlotillaError: it is not there, or not whole any more.
         """
         wanted = plan.make()
+        for module in wanted.unbuilt:
+            if (place := build.folder_of(module)).exists():
+                fault = f"the toolchain is damaged: {build.damage(module)}"
+                raise FlotillaError(fault, where=str(place), remedy="Mend it with `flotilla toolchain build`")
         content = assembly.contents(wanted)
         folder = assembly.folder_for(content)
         if wanted.unbuilt or not assembly.is_whole(folder, content):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -45,18 +46,40 @@ class Checkout:
         """Run `flotilla`, inside another command if one is given."""
         return self._run([*within, sys.executable, "-m", "ops.cli", *arguments])
 
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start `flotilla`, to be interrupted."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "ops.cli", *arguments],
+            cwd=self.folder,
+            env=self.variables,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def enter(self) -> None:
+        """Take over what `eval "$(flotilla env)"` sets."""
+        self.variables |= json.loads(self.flotilla("env", "--json").stdout)
+
+    def change(self, file: str, old: str, new: str) -> int:
+        """Change a file at the first place that says `old`; return the line."""
+        path = self.folder / file
+        before, found, after = path.read_text().partition(old)
+        assert found, f"{file} does not say {old}"
+        path.write_text(before + new + after)
+        return before.count("\n") + 1
+
     def pulumi(self, *arguments: str) -> Done:
         """Run the engine as plain `pulumi` after `eval "$(flotilla env)"`."""
         return self._run(["pulumi", *arguments, "--non-interactive", "--color", "never"])
 
     def use_cluster(self, context: str, server: str) -> None:
-        """Point KUBECONFIG to a file with one context, and the stack `local` to that context."""
+        """Point KUBECONFIG to a file with one context, not the current one, and the stack `local` to that context."""
         kubeconfig = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "only", "cluster": {"server": server}}],
-            "users": [{"name": "only", "user": {"token": "none"}}],
-            "contexts": [{"name": "only", "context": {"cluster": "only", "user": "only"}}],
+            "clusters": [{"name": "its", "cluster": {"server": server}}],
+            "users": [{"name": "its", "user": {"token": "none"}}],
+            "contexts": [{"name": context, "context": {"cluster": "its", "user": "its"}}],
         }
         path = self.folder / "kubeconfig"
         path.write_text(yaml.safe_dump(kubeconfig))

@@ -107,7 +107,7 @@ def test_failure_to_move_into_place_brings_the_folder_back(tmp_path: Path, monke
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(FlotillaError, match="cannot be written: No space left on device"):
+    with pytest.raises(FlotillaError, match="the disk is full"):
         tree.write(tmp_path / "out", [config_map("after")])
 
     assert files(tmp_path) == before

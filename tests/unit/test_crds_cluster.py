@@ -76,6 +76,18 @@ def test_unknown_context_lists_those_there_are() -> None:
     assert "It has dev, prod-aws: name one of them in the stack" in str(caught.value)
 
 
+def test_kubeconfig_needs_no_current_context(kubeconfig: Path, answering: Answering) -> None:
+    content = yaml.safe_load(kubeconfig.read_text())
+    del content["current-context"]
+    kubeconfig.write_text(yaml.safe_dump(content))
+    requests = answering(Answer(200, {"items": []}))
+
+    with Cluster("prod-aws") as cluster:
+        cluster.require()
+
+    assert requests[0]["url"].startswith("https://api.test:6443/apis/apiextensions.k8s.io/")
+
+
 def test_missing_kubeconfig_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
 
@@ -83,7 +95,7 @@ def test_missing_kubeconfig_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         Cluster("dev")
 
 
-@pytest.mark.parametrize("text", ["{", "", "just: text"])
+@pytest.mark.parametrize("text", ["{", "", "just a text", "contexts: [1]"])
 def test_broken_kubeconfig_is_one_clear_error(text: str, kubeconfig: Path) -> None:
     kubeconfig.write_text(text)
 

@@ -25,9 +25,7 @@ def test_message_is_the_expected_one(case: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("overlay", ["", "# only a comment\n", "---\n"])
 def test_file_that_says_nothing_is_refused(overlay: str, tmp_path: Path) -> None:
-    assert message(tmp_path, overlay) == (
-        "values/dev.yaml: is empty. Write at least one section, such as `cluster:`."
-    )
+    assert message(tmp_path, overlay) == ("values/dev.yaml: is empty. Write at least one section, such as `cluster:`.")
 
 
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
@@ -39,6 +37,13 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 def test_control_characters_are_refused(tmp_path: Path) -> None:
     assert message(tmp_path, b"mesh:\n  domain: a\x07b\n") == (
         "values/dev.yaml: contains the character U+0007. Remove it: YAML takes only printable text."
+    )
+
+
+def test_misspelled_key_is_not_also_missing(tmp_path: Path) -> None:
+    pool = "name: a, purpose: system, instanceType: m, machine: { cpu: 4, memory: 16Gi }, nodes: { mim: 3, max: 3 }"
+    assert message(tmp_path, f"cluster: {{ nodePools: [{{ {pool} }}] }}") == (
+        "values/dev.yaml:1: cluster.nodePools[0].nodes.mim: unknown key. Did you mean min?"
     )
 
 

@@ -112,7 +112,7 @@ def test_damaged_tool_is_built_again_and_put_in_its_place(go: FakeGo) -> None:
     victim = toolchain.path("beta")
     whole = victim.read_bytes()
     victim.write_bytes(b"")
-    with pytest.raises(FlotillaError, match="the toolchain is not built"):
+    with pytest.raises(FlotillaError, match="the toolchain is damaged: beta has 0 bytes"):
         Toolchain.find()
     assert Toolchain.ensure() == toolchain
     assert victim.read_bytes() == whole

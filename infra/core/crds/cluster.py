@@ -223,10 +223,14 @@ def _client(context: str, where: str) -> ApiClient:
 
 def _contexts(files: str) -> set[str]:
     """Return the names of the contexts in kubeconfig files, whether or not one of them is the current one."""
+    from kubernetes.config import ConfigException
     from kubernetes.config.kube_config import KubeConfigMerger
 
-    merged: dict[str, Any] = KubeConfigMerger(files).config.value
-    return {str(entry["name"]) for entry in merged.get("contexts") or []}
+    try:
+        merged = KubeConfigMerger(files).config
+        return {str(entry["name"]) for entry in merged.value["contexts"]} if merged else set()
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ConfigException("it is no kubeconfig") from error
 
 
 def _accept_unverified_server() -> None:
