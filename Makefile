@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help render up down test lint check golden preview bench clean
+.PHONY: help render up down test lint check golden docs preview bench clean
 
 help: ## list these commands
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ check: lint ## lint, format, types and fast tests
 
 golden: $(VENV)/.dev ## rewrite the golden manifests after a change you meant
 	@$(BIN)/python -m tests.golden.rewrite
+
+docs: $(VENV)/.dev ## rewrite the generated reference pages
+	@$(BIN)/flotilla settings schema
+	@$(BIN)/flotilla settings reference
+	@$(BIN)/python -m policies.reference
+	@$(BIN)/typer ops.cli utils docs --name flotilla --title 'Commands' --output docs/reference/commands.md
 
 preview: $(VENV)/.base ## what `up` would change on a running environment (STACK=local)
 	@eval "$$($(BIN)/flotilla env)" && pulumi preview --stack $(or $(STACK),local) --diff --policy-pack policies

@@ -20,7 +20,9 @@ REFERENCE = ROOT / "docs" / "reference" / "settings.md"
 
 app = typer.Typer(no_args_is_help=True, help="Show and check the values of environments.")
 
-Values = Annotated[Path, typer.Option("--values", metavar="DIR", help="Folder of the values files.")]
+Values = Annotated[
+    Path, typer.Option("--values", metavar="DIR", help="Folder of the values files.", show_default="values/")
+]
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; fail if the file is out of date.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there instead.")]
 
