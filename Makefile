@@ -35,7 +35,8 @@ down: $(VENV)/.base ## remove all that `make up` made
 test: $(VENV)/.dev ## run every test, from unit to end-to-end
 	@$(BIN)/pytest -m 'not e2e' -n auto -q
 	@$(BIN)/flotilla toolchain build
-	@$(BIN)/pytest -m e2e -v
+	@$(BIN)/python -m tests.servers
+	@$(BIN)/pytest -m e2e -n 2 --dist loadfile -v
 
 lint: $(VENV)/.dev ## lint, format and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -51,6 +52,7 @@ docs: $(VENV)/.dev ## rewrite the generated reference pages
 	@$(BIN)/flotilla settings schema
 	@$(BIN)/flotilla settings reference
 	@$(BIN)/python -m policies.reference
+	@$(BIN)/python -m ops.doctor.reference
 	@$(BIN)/typer ops.cli utils docs --name flotilla --title 'Commands' --output docs/reference/commands.md
 
 preview: $(VENV)/.base ## what `up` would change on a running environment (STACK=local)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
+from infra.core.chart_archive import fetched
 from infra.core.crds.cluster import Cluster
 from infra.core.ownership import own_declared_fields
 from infra.errors import FlotillaError
@@ -43,7 +44,8 @@ def main() -> None:
         settings, context = load(stack), cluster_context(stack)
         if not pulumi.runtime.is_dry_run():
             require_cluster(context)
-        platform = declare(settings, context)
+        with fetched():
+            platform = declare(settings, context)
     except FlotillaError as error:
         raise pulumi.RunError(str(error)) from error
     for name, value in platform.outputs().items():

@@ -47,14 +47,95 @@ ISTIO = CrdSource(
 
 KARPENTER = CrdSource(
     module="sigs.k8s.io/karpenter",
-    version="v1.8.0",
-    h1="h1:AmTHUPtnuL8IX9mbcD3NOohyk62idrBCBtM+8Wn6Jvk=",
-    paths=("pkg/apis/crds/*.yaml",),
+    version="v1.14.1",
+    h1="h1:GjqvOHLjl2+OXM0ti5VEZSQuvcitB0pETd8zdChXEtI=",
+    paths=("pkg/apis/crds/karpenter.sh_*.yaml", "kwok/apis/crds/*.yaml"),
     crds={
-        "nodeclaims.karpenter.sh": "sha256:d9e70a59342b55a7fed3b19f5cc13cedd841ffe79eedac233e6e1e18daa3ee2f",
-        "nodeoverlays.karpenter.sh": "sha256:b78d509015a32c6df418a12fcf9a7016acd761f770d15e58832f92ac19935728",
-        "nodepools.karpenter.sh": "sha256:119aed5b1517e891913c8aec3a81d05b1aadefab67a1e3a819a06b4b26b89430",
+        "kwoknodeclasses.karpenter.kwok.sh": "sha256:93d05c558fba741c2c286a7f8c0686a7225530e5b1977a32ce904fb6d26389c9",
+        "nodeclaims.karpenter.sh": "sha256:c206c09513f35aa3176453d3b3f9e85a9a4517b530a09658d7a784ebd2e5b624",
+        "nodeoverlays.karpenter.sh": "sha256:ede1a52c8ef148c2ca9344b1b25859ca10102f05a30bcf24f0dbc622e920654c",
+        "nodepools.karpenter.sh": "sha256:ab4d9264f67fab1d07412339f9e200c9aa918df6951f427eecf6e6813e8cd9d5",
+    },
+)
+"""The core's schemas and those of the provider for kwok."""
+
+KARPENTER_AWS = CrdSource(
+    module="github.com/aws/karpenter-provider-aws",
+    version="v1.14.1",
+    h1="h1:WGtIQTQcxpElYMdWfWuPwaF2+9muR+hYhPZsTtoY8Gs=",
+    paths=("pkg/apis/crds/karpenter*.yaml",),
+    crds={
+        "ec2nodeclasses.karpenter.k8s.aws": "sha256:42e2853499062e4a6e1eec077cc437a6ed7154a360c7125e0c294bcedf35d0f9",
+        "nodeclaims.karpenter.sh": "sha256:8ff7a6127d64da5ef5973ceb6893c5dcce84c0fec0ff778f6f0fe68f92ec94b2",
+        "nodeoverlays.karpenter.sh": "sha256:b790940e449f902068629e48cc8ac577498514bc9277f9041ad0cfa6362948c3",
+        "nodepools.karpenter.sh": "sha256:0ab87f950e447b762bfe10dab9c6f1f43bcd2fca2788c767805232e8e040885a",
+    },
+)
+"""The provider narrows the core's schemas, so it ships all of them."""
+
+SNAPSHOTS = CrdSource(
+    module="github.com/kubernetes-csi/external-snapshotter/client/v8",
+    version="v8.6.0",
+    h1="h1:FtGewu2k6HWw6evLGXY8JqUZ9eHpti1kd3e4amj+ilA=",
+    paths=("config/crd/snapshot.storage.k8s.io_*.yaml",),
+    crds={
+        "volumesnapshotclasses.snapshot.storage.k8s.io": "sha256:bba52a46601c6a777fe20afc5ea6c7042dcb540459b6be2c6b61b91407904afb",
+        "volumesnapshotcontents.snapshot.storage.k8s.io": "sha256:69e95aa773f1a603efd2adde817b17bbf1b4de50a6ec19502d174c77f54feafb",
+        "volumesnapshots.snapshot.storage.k8s.io": "sha256:a2721f1bfbc9c920f9727ca46b0650a221656cfc5a70fce41e3257b13d33c02a",
     },
 )
 
-ALL = (TRAINING_OPERATOR, ISTIO, KARPENTER)
+CLOUDNATIVE_PG = CrdSource(
+    module="github.com/cloudnative-pg/cloudnative-pg",
+    version="v1.30.0",
+    h1="h1:fnhVq44xXx97MNiuvJsPrX1vSjYbgdyBK5MSGfdHdp0=",
+    paths=("config/crd/bases/*.yaml",),
+    crds={
+        "backups.postgresql.cnpg.io": "sha256:0edc9a5d9cb364c222027446e098afa2a01d36f0ad295673c4140cf840cc6b34",
+        "clusterimagecatalogs.postgresql.cnpg.io": "sha256:2d66e80ddd95f5b384904b87f7458d892d59816f3c5ec580df6e2d6e29be0984",
+        "clusters.postgresql.cnpg.io": "sha256:c8345af1270d474f1242fec05df112f6407ad9da77648cbccc6c0f165683dc2b",
+        "databaseroles.postgresql.cnpg.io": "sha256:7caa883ca8b9ba88d7e93fd4a2bb90a2fafc7283cb7d2b1e71bef5bb1cc67896",
+        "databases.postgresql.cnpg.io": "sha256:0255a067ae5d09aed86b688d427ab8d64c69e2a10bd5854b299d66085d186956",
+        "failoverquorums.postgresql.cnpg.io": "sha256:da0a47d1a790bf66e78833e6aa17a534a865c4f6a4edbada10797e0ee3d13524",
+        "imagecatalogs.postgresql.cnpg.io": "sha256:31f4091c3db6c8d2cfdd8cfafb28110e63f955259cf339b4bb0e19d9b2cc53ea",
+        "poolers.postgresql.cnpg.io": "sha256:85525ea1a6171d85ffd766b8601a4ee3cdcc2778d47b759c74858e933edd0c8c",
+        "publications.postgresql.cnpg.io": "sha256:eb40c10752eb081f7626edfc91f5a958a1bdaa3cbe45694b43ebd607de9d5e7d",
+        "scheduledbackups.postgresql.cnpg.io": "sha256:847eadae52f735d89410879007f8614666ab63764b15845ce776779c3789332d",
+        "subscriptions.postgresql.cnpg.io": "sha256:79af1ce105213ad5631cdb5cf92b6848807960dae8cf79ffddf2bb2f93f1cb71",
+    },
+)
+
+MOCO = CrdSource(
+    module="github.com/cybozu-go/moco",
+    version="v0.36.0",
+    h1="h1:KdWQ0SqFrE8KqnO7rkgKdI9X4wZdyaBNPuJd6LHy0uY=",
+    paths=("config/crd/bases/*.yaml",),
+    crds={
+        "backuppolicies.moco.cybozu.com": "sha256:c101c41c7346f6e24189aca4b706acbda96cb428909514e80071d3e1f3afef23",
+        "mysqlclusters.moco.cybozu.com": "sha256:daf8f0aa5412acad99a264d10ff23c25c249a37150e9d80e91f7e09d6d365fba",
+    },
+)
+"""Schemas of the databases' operators, which bring them; the sandbox, where they do not run, takes them from here."""
+
+KUEUE = CrdSource(
+    module="sigs.k8s.io/kueue",
+    version="v0.15.0",
+    h1="h1:9Khzc2ne6/eWuZx5o+R4KlVBzh3kZkTIMzpPC2e8Spg=",
+    paths=("config/components/crd/bases/*.yaml",),
+    crds={
+        "admissionchecks.kueue.x-k8s.io": "sha256:a18cb99c52531cd5071ca991f15ac99a649eeaae3615973485952f2ab5f9196a",
+        "clusterqueues.kueue.x-k8s.io": "sha256:d3f4c280e501443990388f8906f9cfacda568549baa77a7dfa43077877485f59",
+        "cohorts.kueue.x-k8s.io": "sha256:d715cd44759c07aefb4b5cbbd240a638ee13bb437cfed20560b015cad84b6265",
+        "localqueues.kueue.x-k8s.io": "sha256:b41d103c6046b0e71256df1db144e5d4f4687e1012cc04282763f080eda1ab52",
+        "multikueueclusters.kueue.x-k8s.io": "sha256:0f6ec17c1e75eef46adaca9e238e4d8d3db96323d41edece2d5394c00ff67215",
+        "multikueueconfigs.kueue.x-k8s.io": "sha256:53b528825df3990d9a829084c711ff0cb16907ff9d3e42e78f5f7e04a081ca1f",
+        "provisioningrequestconfigs.kueue.x-k8s.io": "sha256:11f3e3fb487a0251ebc9ae66cbc990192ca7cb8ace411f4a9c201254c18eae40",
+        "resourceflavors.kueue.x-k8s.io": "sha256:2333f7dea9d2a76199086ab2905b38e004741ce1183a1a756b34876e4069a199",
+        "topologies.kueue.x-k8s.io": "sha256:c32179ccfc2e5d169da8e97dca65c569530386042596a3375687970ac14cfc5a",
+        "workloadpriorityclasses.kueue.x-k8s.io": "sha256:e584eda11f76e79b597035d4200849427b1733fdfd2eb0b7a016d9d746c91cb4",
+        "workloads.kueue.x-k8s.io": "sha256:25166c6a1757086097bcc4c7aeb2e5e9bb047d316bcfe077a42c1ca0a68f757b",
+    },
+)
+"""Kueue's chart brings its schemas, with the webhook that converts between their versions; the sandbox takes these."""
+
+ALL = (TRAINING_OPERATOR, ISTIO, KARPENTER, KARPENTER_AWS, SNAPSHOTS, CLOUDNATIVE_PG, MOCO, KUEUE)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from infra.errors import FlotillaError
-from ops import crds, down, env, render, sandbox, settings, toolchain, up
+from ops import charts, crds, down, env, render, sandbox, settings, toolchain, up
+from ops.capacity import command as capacity
 from ops.console import err
+from ops.doctor import command as doctor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +30,11 @@ app.command("up")(up.up)
 app.command("down")(down.down)
 app.command("env")(env.env)
 app.command("render")(render.render)
+app.command("doctor")(doctor.doctor)
+app.command("capacity")(capacity.capacity)
 app.add_typer(settings.app, name="settings")
 app.add_typer(crds.app, name="crds")
+app.add_typer(charts.app, name="charts")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(toolchain.app, name="toolchain")
 

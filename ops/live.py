@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 from infra.core import names
 from ops import workloads
 from ops.console import table
-from sandbox.agent.images import is_process_pod
+from sandbox.agent_process import process_images
+from sandbox.status import pod_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rich.console import Console
     from rich.table import Table
 
@@ -32,7 +35,7 @@ def print_environment(console: Console, settings: Settings, sandbox: Sandbox, jo
             for node in api.get("/api/v1/nodes")["items"]
         }
         console.print(_nodes(zones, settings))
-        console.print(_workloads(api, pods, zones))
+        console.print(_workloads(api, pods, zones, process_images(sandbox.layout.folder)))
         console.print(_teams(api, settings))
         console.print(_job(api, pods, zones, job))
     _pointers(console, settings, sandbox, job)
@@ -43,12 +46,12 @@ def _nodes(zones: dict[str, str], settings: Settings) -> str:
     return f"\n{settings.environment}: {len(zones)} nodes in {len(set(zones.values()))} zones, {gpus} GPUs"
 
 
-def _workloads(api: ApiClient, pods: list[Json], zones: dict[str, str]) -> Table:
+def _workloads(api: ApiClient, pods: list[Json], zones: dict[str, str], images: Collection[str]) -> Table:
     rows = table("Workloads", "workload", "availability", "ready", "zones", "runs as")
     for each in workloads.running(api):
         own = [pod for pod in pods if _belongs(pod, each.manifest)]
         used = {zones[pod["spec"]["nodeName"]] for pod in own if pod["spec"].get("nodeName")}
-        real = bool(own) and all(is_process_pod(pod) for pod in own)
+        real = bool(own) and all(pod_kind(pod, images) == "real" for pod in own)
         rows.add_row(
             each.name,
             each.manifest["metadata"].get("annotations", {}).get(names.AVAILABILITY, "every GPU node"),

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pulumi
 from pulumi.runtime import mocks, rpc
 
+from infra.core import chart
 from infra.core.crds.properties import desired
 from infra.errors import FlotillaError
 from infra.kubeflow import declare
+from ops import flux
 
 if TYPE_CHECKING:
     from infra.settings import Settings
@@ -20,6 +22,7 @@ Manifest = dict[str, Any]
 """An object as YAML shows it: camelCase, with apiVersion, kind and metadata."""
 
 BUNDLE = "pulumi-python:dynamic/flotilla:CrdBundle"
+PASSWORD = "pulumi-python:dynamic/flotilla:GeneratedPassword"  # noqa: S105 - a type
 KUBERNETES = "kubernetes:"
 REDACTED = "(secret)"
 """What is shown in place of each secret value."""
@@ -30,7 +33,8 @@ class Rendered:
     """What an environment declares.
 
     Args:
-        objects: every object but custom resource definitions, sorted by namespace, kind and name.
+        objects: every object but custom resource definitions, sorted by namespace, kind and name; a Helm release as
+            the objects from which Flux makes it.
         bundles: each bundle's declaration by its name: its module, and each CRD's digest.
     """
 
@@ -53,13 +57,20 @@ class _Recorder(mocks.Mocks):
         inputs = cast("dict[str, Any]", args.inputs)
         if args.typ == BUNDLE:
             self.bundles[args.name] = inputs
+        elif args.typ == PASSWORD:
+            return args.name, {**inputs, "password": REDACTED}
+        elif args.typ == chart.TYPE:
+            for manifest in flux.objects(_plain(inputs)):
+                self._keep(manifest)
         elif args.typ.startswith(KUBERNETES):
-            manifest = _plain(inputs)
-            key = sort_key(manifest)
-            if key in self.objects:
-                raise FlotillaError(f"{' '.join(part for part in key if part)} is declared twice")
-            self.objects[key] = manifest
+            self._keep(_plain(inputs))
         return args.name, inputs
+
+    def _keep(self, manifest: Manifest) -> None:
+        key = sort_key(manifest)
+        if key in self.objects:
+            raise FlotillaError(f"{' '.join(part for part in key if part)} is declared twice")
+        self.objects[key] = manifest
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]]]:
         raise FlotillaError(f"rendering cannot call {args.token}: it needs a cluster")

@@ -32,12 +32,12 @@ def up(
     """Start what does not run, and bring nodes in line with the settings."""
     from infra.settings import load
     from ops.progress import ConsoleProgress
-    from sandbox import nodes, users
+    from sandbox import demand, nodes, users
     from sandbox.cluster import Sandbox
     from sandbox.tools import Toolchain
 
     settings = load(environment)
-    tools = Toolchain.ensure(ConsoleProgress("building")).bin
+    tools = Toolchain.ensure(ConsoleProgress("building"), wanted=demand.modules(settings)).bin
     sandbox = Sandbox(name, tools=tools)
     changes = sandbox.up(
         nodes.from_settings(settings),
@@ -115,6 +115,32 @@ def token(
     typer.echo(_existing(name).token_for(user, tuple(group or ())))
 
 
+@app.command()
+def outside(
+    servers: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[HOST:PORT=LOCAL_PORT]...", help="Servers to lead to; without any, those there are."),
+    ] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Forget those there are first.")] = False,
+    name: Name = DEFAULT,
+) -> None:
+    """Lead process pods that connect to a name to a server on this machine's loopback address."""
+    sandbox = _existing(name)
+    if servers or clear:
+        sandbox.outside = ({} if clear else sandbox.outside) | dict(map(_led, servers or ()))
+    for place, port in sandbox.outside.items():
+        out.print(f"{place} -> 127.0.0.1:{port}", markup=False)
+
+
+def _led(text: str) -> tuple[str, int]:
+    from infra.errors import FlotillaError
+
+    place, _, port = text.partition("=")
+    if not port.isdecimal() or not 0 < int(port) < 65536:
+        raise FlotillaError("names no local port", where=text, remedy="Write one such as db.example.com:3306=3306")
+    return place, int(port)
+
+
 def _existing(name: str) -> Sandbox:
     from infra.errors import FlotillaError
     from sandbox.cluster import Sandbox
@@ -168,6 +194,11 @@ def _show(current: Status, *, as_json: bool) -> None:
     )
     if current.only_simulated_because:
         out.print(f"            no pod can be a process here: {current.only_simulated_because}", markup=False)
+    out.print(
+        f"volumes     {current.simulated_volumes} simulated: folders of this machine, in place of what drivers make;"
+        f" {current.pending_claims} claims without one",
+        markup=False,
+    )
     out.print(f"server      {current.server}", markup=False)
     out.print(f"kubeconfig  {current.kubeconfig} (context {current.context})", markup=False)
 

@@ -46,9 +46,10 @@ def check(
     every: Annotated[bool, typer.Option("--all", help="Check every environment.")] = False,
     values: Values = VALUES,
 ) -> None:
-    """Report every problem in the values of environments."""
+    """Report every problem in the values of environments, and warn of what is valid and yet hardly meant."""
     from infra.settings import environments as known
-    from infra.settings import load
+    from infra.settings.advice import advise
+    from infra.settings.load import load_with_origins
     from infra.settings.problems import SettingsError
 
     if every == bool(environments):
@@ -57,10 +58,13 @@ def check(
     failed = 0
     for name in names:
         try:
-            load(name, values)
+            loaded = load_with_origins(name, values)
         except SettingsError as error:
             failed += 1
             err.print(f"error: {error}", markup=False)
+            continue
+        for problem in advise(loaded):
+            err.print(f"warning: {problem}", markup=False)
     count = f"{len(names)} environment{'s' * (len(names) != 1)}"
     if failed:
         err.print(f"{count} checked, {failed} with problems", markup=False)

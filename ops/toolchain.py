@@ -21,11 +21,11 @@ app = typer.Typer(
 
 @app.command()
 def build() -> None:
-    """Build what is missing, into the per-user cache."""
+    """Build what is missing, into the per-user cache; what only some environments need, too."""
     from ops.progress import ConsoleProgress
-    from sandbox.tools import Toolchain
+    from sandbox.tools import Toolchain, catalog
 
-    toolchain = Toolchain.ensure(ConsoleProgress("building"))
+    toolchain = Toolchain.ensure(ConsoleProgress("building"), wanted=catalog.ON_DEMAND)
     err.print(f"toolchain ready: {toolchain.bin}", markup=False)
 
 

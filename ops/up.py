@@ -20,17 +20,17 @@ def up() -> None:
     """
     from infra.paths import ROOT, STATE
     from infra.settings import load
-    from ops import jobs, live, local_stack, workloads
+    from ops import jobs, live, local_stack, stand_ins, workloads
     from ops.env import environment
     from ops.progress import ConsoleProgress
     from ops.stack import Stack
-    from sandbox import nodes, users
+    from sandbox import demand, nodes, users
     from sandbox.cluster import Sandbox
     from sandbox.tools import Toolchain
 
     started = time.monotonic()
     settings = load(ENVIRONMENT)
-    toolchain = Toolchain.ensure(ConsoleProgress("building"))
+    toolchain = Toolchain.ensure(ConsoleProgress("building"), wanted=demand.modules(settings))
     sandbox = Sandbox(tools=toolchain.bin)
     variables = environment(toolchain)
     os.environ.update(variables)
@@ -44,6 +44,8 @@ def up() -> None:
         local_stack.release_lost_lock(ENVIRONMENT)
         stack = Stack(ENVIRONMENT, toolchain=toolchain.folder, environment=variables, log=STATE / "pulumi-up.log")
         local_stack.forget_lost_cluster(stack, sandbox)
+        tell("schemas of operators that do not run here")
+        open_schemas = stand_ins.stand_in(sandbox, settings)
         resources = stack.up(tell)
 
     with ConsoleProgress("waiting for").step("every replica", 2, STEPS) as tell:
@@ -56,6 +58,8 @@ def up() -> None:
         jobs.wait_running(job, sandbox, tell)
 
     live.print_environment(out, settings, sandbox, job)
+    if open_schemas:
+        err.print(f"no operator acts here on {', '.join(open_schemas)}: their schemas are open", markup=False)
     plural = "resource" if resources == 1 else "resources"
     did = {"the cluster": bool(cluster), f"{resources} {plural}": bool(resources), "the job": submitted}
     changes = ", ".join(name for name, happened in did.items() if happened)

@@ -53,8 +53,12 @@ NOT_SECRET = Exemption(
     annotation="flotilla.dev/not-secret-reason",
     use="A value only looks like a secret by its name.",
 )
+SINGLE_STORE = Exemption(
+    annotation="flotilla.dev/single-store-reason",
+    use="The store survives the loss of a pod by other means, or nothing in it is worth keeping.",
+)
 
-EXEMPTIONS = (SINGLETON, NO_SPREAD, NO_PROBES, PRIVILEGED, WILDCARD, NOT_SECRET)
+EXEMPTIONS = (SINGLETON, NO_SPREAD, NO_PROBES, PRIVILEGED, WILDCARD, NOT_SECRET, SINGLE_STORE)
 
 
 def claimed(manifest: Manifest) -> list[str]:

@@ -68,7 +68,7 @@ _LINE = re.compile(
     r"""^[\s\-]*["']?(?:[\w\-]+:)?([A-Za-z][\w.\-]*)["']?[ \t]*[:=][ \t]*(\S.*?)\s*,?\s*$""", re.MULTILINE
 )
 """`name: value`, `name=value`, `"name": "value",`; a name may have a namespace, as Pulumi's have."""
-_REFERENCE = re.compile(r"[$<(\[{%*].*|/.*|true|false|null|none|\d{1,6}", re.IGNORECASE | re.DOTALL)
+_REFERENCE = re.compile(r"[$<(\[{%*].*|/.*|true|false|on|off|yes|no|null|none|\d{1,6}", re.IGNORECASE | re.DOTALL)
 
 
 def names_secret(name: str, *, endings: tuple[str, ...] = SECRET_NAMES + SHORT_SECRET_NAMES) -> bool:

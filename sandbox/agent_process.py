@@ -45,6 +45,7 @@ def describe(control_plane: ControlPlane, *, tools: Path) -> str:
     """Return what the agent must know of its sandbox, as JSON."""
     layout, pki = control_plane.layout, control_plane.pki
     description: dict[str, object] = {
+        "outsideFile": str(layout.outside),
         "kubeconfig": str(control_plane.kubeconfig_file(ADMIN)),
         "server": control_plane.server,
         "runtimeFolder": str(layout.runtime),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from sandbox.control_plane import ADMIN, CLUSTER_CA, PORTS, ControlPlane, ensure
 from sandbox.files import exclusive, require_space, storage_errors, write_private
 from sandbox.interrupts import deferred
 from sandbox.layout import Layout
+from sandbox.outside import OutsideHosts
 from sandbox.processes import Command, ProcessTable
 from sandbox.status import Status, inspect
 from sandbox.tools import Progress, Silent, Toolchain
@@ -177,6 +178,22 @@ class Sandbox:
             token=token,
             timeout_seconds=timeout_seconds,
         )
+
+    @property
+    def outside(self) -> dict[str, int]:
+        """Servers outside that process pods reach: the local port behind each `host:port`."""
+        return OutsideHosts.read(self.layout.outside).places
+
+    @outside.setter
+    def outside(self, places: Mapping[str, int]) -> None:
+        """Lead process pods to servers on this machine, from now on and after a restart; others lead nowhere.
+
+        Raises:
+            FlotillaError: a name is no `host:port`.
+        """
+        with storage_errors(self.folder), exclusive(self.layout.lock):
+            self._open()
+            OutsideHosts.read(self.layout.outside).mapped(places).write(self.layout.outside)
 
     def token_for(self, name: str, groups: Sequence[str] = ()) -> str:
         """Return a user's token; a new user, or new groups, restart the API server, which takes some seconds.

@@ -71,6 +71,11 @@ class Layout:
         return self.folder / "sandbox.json"
 
     @property
+    def outside(self) -> Path:
+        """The servers outside that process pods reach by name."""
+        return self.folder / "outside.json"
+
+    @property
     def lock(self) -> Path:
         """Held while the sandbox is changed; beside the folder, because `down` removes the folder."""
         return self.folder.parent / f".{self.folder.name}.lock"

@@ -22,6 +22,9 @@ POD_CIDR = "10.160.0.0/11"
 PROCESS_POD_CIDR = "10.200.0.0/16"
 """Pods that run as processes; apart from the simulated ones, whose addresses kwok picks."""
 
+OUTSIDE_CIDR = "10.201.0.0/16"
+"""Servers outside that process pods reach by name: an address for each name, led to local ports by the agent."""
+
 KUBELET_PORT = 10250
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from infra.core.names import NODE_POOL, NODE_PURPOSE
+from infra.settings.devices import devices_of, of_vendor
 from infra.settings.quantity import Quantity
 from sandbox import network
 
@@ -225,7 +226,8 @@ def from_settings(settings: Settings) -> list[Node]:
         }
         capacity = {"cpu": str(pool.machine.cpu), "memory": str(pool.machine.memory)}
         if pool.machine.gpus:
-            capacity["nvidia.com/gpu"] = str(pool.machine.gpus)
+            capacity |= {name: str(count) for name, count in devices_of(pool, cluster.gpu).items()}
+        if of_vendor((pool,), "nvidia"):
             labels["nvidia.com/gpu.present"] = "true"
             labels["nvidia.com/gpu.count"] = str(pool.machine.gpus)
             if pool.machine.accelerator:

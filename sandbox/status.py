@@ -10,6 +10,7 @@ from infra.errors import FlotillaError
 from sandbox import agent_process
 from sandbox.agent.description import Report
 from sandbox.agent.images import repository
+from sandbox.agent.provisioner import SIMULATED
 from sandbox.control_plane import PORTS
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Status:
         real_pods: pods that run as processes on this machine.
         simulated_pods: pods that only say they run.
         pending_pods: pods without a node.
+        simulated_volumes: volumes that the sandbox made in place of the drivers of storage classes.
+        pending_claims: claims without a volume; those of classes that wait for a pod among them.
         only_simulated_because: why no pod can be a process on this machine; None where pods can.
 
     """
@@ -73,6 +76,8 @@ class Status:
     real_pods: int
     simulated_pods: int
     pending_pods: int
+    simulated_volumes: int
+    pending_claims: int
     only_simulated_because: str | None
 
     def to_json(self) -> dict[str, Any]:
@@ -85,12 +90,16 @@ def inspect(name: str, layout: Layout, table: ProcessTable, api: ApiClient | Non
     processes = tuple(_process(table, each) for each in _PROCESSES)
     node_items: list[Json] = []
     pod_items: list[Json] = []
+    volume_items: list[Json] = []
+    claim_items: list[Json] = []
     server = None
     if api is not None:
         with api:
             try:
                 node_items = api.get("/api/v1/nodes")["items"]
                 pod_items = api.get("/api/v1/pods")["items"]
+                volume_items = api.get(f"/api/v1/persistentvolumes?labelSelector={SIMULATED}")["items"]
+                claim_items = api.get("/api/v1/persistentvolumeclaims")["items"]
                 server = api.server
             except FlotillaError:
                 server = None
@@ -109,6 +118,8 @@ def inspect(name: str, layout: Layout, table: ProcessTable, api: ApiClient | Non
         real_pods=kinds["real"],
         simulated_pods=kinds["simulated"],
         pending_pods=kinds["pending"],
+        simulated_volumes=len(volume_items),
+        pending_claims=sum(claim["status"].get("phase") == "Pending" for claim in claim_items),
         only_simulated_because=report.reason if report and not report.processes else None,
     )
 

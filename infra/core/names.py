@@ -7,6 +7,7 @@ network rules match on labels. `tests/unit/core/test_names.py` freezes them.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 DOMAIN = "flotilla.dev"
 """The domain of Flotilla's own labels and annotations."""
@@ -18,9 +19,16 @@ NO_PROBES_REASON = f"{DOMAIN}/no-probes-reason"
 NODE_PURPOSE = f"{DOMAIN}/purpose"
 NODE_POOL = f"{DOMAIN}/pool"
 TEAM = f"{DOMAIN}/team"
+CHART_DIGEST = f"{DOMAIN}/chart-digest"
+FILES_DIGEST = f"{DOMAIN}/files-digest"
 
 PLATFORM_PRIORITY = "flotilla-platform"
 """PriorityClass of everything the platform itself runs."""
+
+SERVING_PRIORITY = "flotilla-serving"
+TRAINING_PRIORITY = "flotilla-training"
+BATCH_PRIORITY = "flotilla-batch"
+"""PriorityClasses of what teams run."""
 
 MAX_NAME = 63
 """Longest DNS label, in characters; Services, label values and most names share it."""
@@ -59,6 +67,11 @@ def labels(name: str, *, part_of: str, version: str | None = None) -> dict[str, 
         "app.kubernetes.io/managed-by": "flotilla",
     }
     return common | ({"app.kubernetes.io/version": bounded(version)} if version else {})
+
+
+def files_digest(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the annotation by which pods are replaced when the files they read from a ConfigMap change."""
+    return {FILES_DIGEST: _digest("\0".join(f"{name}\0{files[name]}" for name in sorted(files)))}
 
 
 def _digest(text: str) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from infra.settings.models.resources import Resources
 
 
+NODE_CRITICAL = "system-node-critical"
+"""Kubernetes' own PriorityClass of what a node cannot do without; above the platform's."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodeAgentArgs:
     """What a node agent is declared from.
@@ -33,6 +37,8 @@ class NodeAgentArgs:
         privileges: what it needs of the node, with the reason.
         no_probes_reason: why its health cannot be probed, where its container has no probes.
         runtime_class: the RuntimeClass, where the nodes' default will not do.
+        init: what runs to its end before the container starts; its volumes are among the container's.
+        pod_annotations: annotations of the pods, such as the digest of the files they read.
     """
 
     namespace: pulumi.Input[str]
@@ -45,6 +51,8 @@ class NodeAgentArgs:
     privileges: Privileges | None = None
     no_probes_reason: str | None = None
     runtime_class: str | None = None
+    init: Container | None = None
+    pod_annotations: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class NodeAgent(Component):
@@ -90,8 +98,10 @@ class NodeAgent(Component):
                     spread=False,
                     tolerations=args.tolerations,
                     affinity=args.affinity or k8s.core.v1.AffinityArgs(),
-                    priority="system-node-critical",
+                    priority=NODE_CRITICAL,
                     runtime_class=args.runtime_class,
+                    init=args.init,
+                    annotations=args.pod_annotations,
                 ),
             ),
             opts=self.child(depends_on=account.resources),

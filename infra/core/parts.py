@@ -120,6 +120,14 @@ class FromResource:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FromSecret:
+    """An environment variable's value taken from a key of a Secret in the pod's namespace."""
+
+    secret: str
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Volume:
     """A volume and where the container sees it; exactly one source is set.
 
@@ -134,6 +142,7 @@ class Volume:
         token_path: file name of that token.
         optional: whether the pod starts without the Secret or ConfigMap.
         read_only: whether the container may not write to it.
+        shared_mounts: whether what the container mounts below it appears on the node too; of a privileged one only.
     """
 
     name: str
@@ -146,6 +155,7 @@ class Volume:
     token_path: str = "token"  # noqa: S105 - a file name
     optional: bool = False
     read_only: bool = True
+    shared_mounts: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +179,7 @@ class Permissions:
         return bool(self.cluster or self.namespace)
 
 
-EnvironmentValue = str | FromField | FromResource
+EnvironmentValue = str | FromField | FromResource | FromSecret
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,12 +53,20 @@ class Account:
         permissions: Permissions,
         labels: Mapping[str, str],
         opts: pulumi.ResourceOptions,
+        annotations: Mapping[str, str] | None = None,
     ) -> None:
         metadata = k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=dict(labels))
         wide = k8s.meta.v1.ObjectMetaArgs(name=name, labels=dict(labels))
         subject = k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=name, namespace=namespace)
         self.resources: list[pulumi.Resource] = [
-            k8s.core.v1.ServiceAccount(name, metadata=metadata, automount_service_account_token=False, opts=opts)
+            k8s.core.v1.ServiceAccount(
+                name,
+                metadata=k8s.meta.v1.ObjectMetaArgs(
+                    name=name, namespace=namespace, labels=dict(labels), annotations=dict(annotations or {}) or None
+                ),
+                automount_service_account_token=False,
+                opts=opts,
+            )
         ]
         if permissions.cluster:
             self.resources += [

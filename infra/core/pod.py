@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pulumi_kubernetes as k8s
 
 from infra.core import names
-from infra.core.parts import FromField, FromResource
+from infra.core.parts import FromField, FromResource, FromSecret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,12 @@ def container(
         else None,
         security_context=_container_security(declared, privileges),
         volume_mounts=[
-            k8s.core.v1.VolumeMountArgs(name=volume.name, mount_path=volume.path, read_only=volume.read_only)
+            k8s.core.v1.VolumeMountArgs(
+                name=volume.name,
+                mount_path=volume.path,
+                read_only=volume.read_only,
+                mount_propagation="Bidirectional" if volume.shared_mounts else None,
+            )
             for volume in declared.volumes
         ]
         or None,
@@ -68,6 +73,9 @@ def template(
     affinity: k8s.core.v1.AffinityArgs | None = None,
     priority: str = names.PLATFORM_PRIORITY,
     runtime_class: str | None = None,
+    annotations: Mapping[str, str] | None = None,
+    restart_policy: str | None = None,
+    init: Container | None = None,
 ) -> k8s.core.v1.PodTemplateSpecArgs:
     """Return the pod template of a workload.
 
@@ -84,23 +92,28 @@ def template(
         affinity: node affinity; prefers the system pool when None.
         priority: the PriorityClass.
         runtime_class: the RuntimeClass, where the nodes' default will not do.
+        annotations: annotations of the pods besides what says where their metrics are.
+        restart_policy: when the kubelet starts a container again; always when None.
+        init: what runs to its end before the container starts; its volumes are among the container's.
     """
     return k8s.core.v1.PodTemplateSpecArgs(
         metadata=k8s.meta.v1.ObjectMetaArgs(
             labels=dict(labels),
-            annotations=_scrape(declared.ports) or None,
+            annotations=_scrape(declared.ports) | dict(annotations or {}) or None,
         ),
         spec=k8s.core.v1.PodSpecArgs(
             service_account_name=service_account,
             automount_service_account_token=api_access,
             priority_class_name=priority,
             runtime_class_name=runtime_class,
+            restart_policy=restart_policy,
             host_network=True if privileges and privileges.host_network else None,
             security_context=k8s.core.v1.PodSecurityContextArgs(
                 run_as_non_root=not (privileges and privileges.run_as_root),
                 fs_group=declared.user,
                 seccomp_profile=k8s.core.v1.SeccompProfileArgs(type="RuntimeDefault"),
             ),
+            init_containers=[container(f"{name}-init", init, resources, privileges)] if init else None,
             containers=[container(name, declared, resources, privileges)],
             volumes=[_volume(volume) for volume in declared.volumes] or None,
             topology_spread_constraints=_spread(names.selector(name)) if spread else None,
@@ -138,22 +151,32 @@ def _spread(selector: Mapping[str, str]) -> list[k8s.core.v1.TopologySpreadConst
     ]
 
 
+def system_pool_only() -> k8s.core.v1.AffinityArgs:
+    """Return the affinity of pods that no other node may run."""
+    return k8s.core.v1.AffinityArgs(
+        node_affinity=k8s.core.v1.NodeAffinityArgs(
+            required_during_scheduling_ignored_during_execution=k8s.core.v1.NodeSelectorArgs(
+                node_selector_terms=[_system_pool()]
+            )
+        )
+    )
+
+
 def _prefer_system_pool() -> k8s.core.v1.AffinityArgs:
     return k8s.core.v1.AffinityArgs(
         node_affinity=k8s.core.v1.NodeAffinityArgs(
             preferred_during_scheduling_ignored_during_execution=[
-                k8s.core.v1.PreferredSchedulingTermArgs(
-                    weight=100,
-                    preference=k8s.core.v1.NodeSelectorTermArgs(
-                        match_expressions=[
-                            k8s.core.v1.NodeSelectorRequirementArgs(
-                                key=names.NODE_PURPOSE, operator="In", values=["system"]
-                            )
-                        ]
-                    ),
-                )
+                k8s.core.v1.PreferredSchedulingTermArgs(weight=100, preference=_system_pool())
             ]
         )
+    )
+
+
+def _system_pool() -> k8s.core.v1.NodeSelectorTermArgs:
+    return k8s.core.v1.NodeSelectorTermArgs(
+        match_expressions=[
+            k8s.core.v1.NodeSelectorRequirementArgs(key=names.NODE_PURPOSE, operator="In", values=["system"])
+        ]
     )
 
 
@@ -189,6 +212,10 @@ def _variable(name: str, value: EnvironmentValue) -> k8s.core.v1.EnvVarArgs:
         case FromResource(resource=resource):
             source = k8s.core.v1.EnvVarSourceArgs(
                 resource_field_ref=k8s.core.v1.ResourceFieldSelectorArgs(resource=resource)
+            )
+        case FromSecret(secret=secret, key=key):
+            source = k8s.core.v1.EnvVarSourceArgs(
+                secret_key_ref=k8s.core.v1.SecretKeySelectorArgs(name=secret, key=key)
             )
     return k8s.core.v1.EnvVarArgs(name=name, value_from=source)
 

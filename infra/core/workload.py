@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pulumi
 import pulumi_kubernetes as k8s
 
-from infra.core import names, pod, traffic
+from infra.core import names, pod, priorities, traffic
 from infra.core.availability import Availability, LeaderElected, Replicated, Singleton, describe
 from infra.core.component import Component
 from infra.core.parts import Container, Permissions, Privileges
 from infra.core.permissions import Account, with_lease
+from infra.core.priorities import Priority
 
 if TYPE_CHECKING:
     from infra.settings.models.resources import Resources
@@ -47,7 +48,11 @@ class WorkloadArgs:
         permissions: what its ServiceAccount may do; the lease of leader election is added.
         privileges: what it needs beyond restricted pod security, with the reason.
         exposure: how its Service is offered.
+        priority: who gives way to it when nodes run short; the platform's own workloads by default.
         pod_labels: labels the pods carry besides the recommended ones.
+        pod_annotations: annotations of the pods, such as the digest of the files they read.
+        system_nodes_only: whether it runs on the system pools or nowhere, because it removes the other nodes.
+        account_annotations: annotations of the ServiceAccount, by which a cloud grants it a role.
     """
 
     namespace: pulumi.Input[str]
@@ -58,7 +63,11 @@ class WorkloadArgs:
     permissions: Permissions = field(default_factory=Permissions)
     privileges: Privileges | None = None
     exposure: Exposure = field(default_factory=Exposure)
+    priority: Priority = priorities.PLATFORM
     pod_labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    pod_annotations: Mapping[str, str] = field(default_factory=dict[str, str])
+    system_nodes_only: bool = False
+    account_annotations: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Workload(Component):
@@ -79,7 +88,7 @@ class Workload(Component):
         declared = _with_leader_election(args.container, args.availability)
         labels = names.labels(name, part_of=args.part_of, version=declared.image.version)
         permissions = with_lease(args.permissions, args.availability)
-        account = Account(name, args.namespace, permissions, labels, self.child())
+        account = Account(name, args.namespace, permissions, labels, self.child(), args.account_annotations)
         traffic.network_policy(name, args.namespace, declared.ports, labels, self.child())
         template = pod.template(
             name,
@@ -90,6 +99,9 @@ class Workload(Component):
             api_access=bool(permissions),
             privileges=args.privileges,
             spread=not isinstance(args.availability, Singleton),
+            affinity=pod.system_pool_only() if args.system_nodes_only else None,
+            priority=args.priority.name,
+            annotations=args.pod_annotations,
         )
         self.deployment = k8s.apps.v1.Deployment(
             name,

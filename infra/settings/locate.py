@@ -6,12 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from infra.settings.tree import Items, Map, Origin, Tree
+from infra.settings.tree import Items, Leaf, Map, Origin, Tree
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indexes from the root of the values."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+KEY_ITSELF = "[key]"
+"""What pydantic ends a path with where a map's key is wrong, rather than its value."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Place:
 def locate(tree: Tree, path: KeyPath, *, missing: bool = False) -> Place:
     """Walk a path from the root of the values.
 
-    Parts that are not in the tree are skipped: pydantic puts the name of a union's member between two keys.
+    Parts that are not in the tree are skipped: pydantic puts the name of a union's member between two keys. So is one
+    that is called as a key whose value has no keys of its own, although more parts follow.
 
     Args:
         tree: where to walk.
@@ -41,11 +45,16 @@ def locate(tree: Tree, path: KeyPath, *, missing: bool = False) -> Place:
         missing: whether the last part is known to be missing, and so belongs to the dotted path all the same.
 
     """
+    if path and path[-1] == KEY_ITSELF:
+        path = path[:-1]
     dotted, found = "", True
     for number, part in enumerate(path, start=1):
+        last = number == len(path)
         child = _child(tree, part)
+        if isinstance(child, Leaf) and not last:
+            child = None
         found = child is not None
-        if found or (missing and number == len(path)):
+        if found or (missing and last):
             dotted = join(dotted, part)
         tree = child or tree
     return Place(tree.origin, dotted, found)

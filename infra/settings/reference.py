@@ -35,7 +35,8 @@ lists replace. Unknown keys are errors. `flotilla settings check ENV` reports ev
 once, and `flotilla settings show ENV --origin` tells which file and line each value comes from.
 
 *Default* is what holds when an environment's file says nothing: the value in `values/base.yaml`, else the
-settings' own. **Required** keys have none. In lists (`[]`) nothing is inherited from `values/base.yaml`.
+settings' own. **Required** keys have none. In lists (`[]`) nothing is inherited from `values/base.yaml`. A `*` in a
+path stands for a name of your choice.
 """
 RULES_HEAD = """
 ## Rules
@@ -83,6 +84,8 @@ def _below(annotation: Any, path: str) -> Iterator[tuple[type[Section], str, Tag
             yield kind, f"{path} ({tag[0]}: {tag[1]})" if tag else path, tag
         elif get_origin(kind) is tuple:
             yield from _below(get_args(kind)[0], f"{path}[]")
+        elif get_origin(kind) is dict:
+            yield from _below(get_args(kind)[1], f"{path}.*")
 
 
 def _has_tag(tree: Tree | None, tag: Tag) -> bool:
@@ -108,7 +111,7 @@ def _type(annotation: Any, metadata: Sequence[Any]) -> str:
     if origin is tuple:
         return "list of maps" if _is_map(arguments[0]) else f"list of {_type(arguments[0], ())}"
     if origin is dict:
-        return f"map of {_type(arguments[0], ())} to {_type(arguments[1], ())}"
+        return f"map of {_type(arguments[0], ())} to {'map' if _is_map(arguments[1]) else _type(arguments[1], ())}"
     return "map" if is_section(annotation) else PLAIN[annotation]
 
 

@@ -59,11 +59,13 @@ class _Layers:
                     pass
                 case "$ref":
                     result[key] = DEFINITIONS + self._define(value.removeprefix(DEFINITIONS), partial=partial)
-                case "properties":
+                case "properties" | "patternProperties":
                     result[key] = {name: self.copy(child, partial=partial) for name, child in value.items()}
                 case "anyOf" | "oneOf":
                     # Without what is required, a part may fit several of a union's members.
                     result["anyOf"] = [self.copy(child, partial=partial) for child in value]
+                case "additionalProperties" if isinstance(value, dict):
+                    result[key] = self.copy(value, partial=partial)
                 case "items":
                     result[key] = self.copy(value, partial=False)
                 case _:

@@ -10,9 +10,10 @@ from policies.rules.replicas import REPLICAS, REPLICAS_DECLARED
 from policies.rules.resources import RESOURCES
 from policies.rules.secrets import PLAIN_SECRETS
 from policies.rules.spread import SPREAD
+from policies.rules.stores import STORES
 
 RULES = (REPLICAS, SPREAD, RESOURCES, PROBES, IMAGES, PLAIN_SECRETS, POD_SECURITY, RBAC, CLAIMS)
 """Rules that judge an object by itself."""
 
-STACK_RULES = (REPLICAS_DECLARED, DISRUPTION_BUDGET, DRAIN)
+STACK_RULES = (REPLICAS_DECLARED, DISRUPTION_BUDGET, DRAIN, STORES)
 """Rules that judge objects by one another."""

@@ -23,8 +23,10 @@ from sandbox.agent.images import PROCESS_IMAGES, is_process_pod
 from sandbox.agent.informer import Informer
 from sandbox.agent.kubelet_api import KubeletApi
 from sandbox.agent.namespace import PodNamespace
+from sandbox.agent.outside import OutsideView
 from sandbox.agent.pod import PodWorker, Surroundings
 from sandbox.agent.pod_folder import PodFolder, sweep
+from sandbox.agent.provisioner import Provisioner
 from sandbox.agent.simulated import says_simulated, simulated_status, why_simulated
 
 Json = dict[str, Any]
@@ -50,11 +52,13 @@ class Agent:
         self._addresses = AddressPool(description.process_pod_cidr)
         self._cluster = ClusterState(self._api, on_routes=self._on_routes, on_object=self._on_object)
         self._networks = tuple(sorted({_CLUSTER, *_outside(_CLUSTER, description.service_cidr)}))
+        self._outside = OutsideView(description.outside_file)
         server = urlsplit(description.server)
         self._egress = Egress(
             routes=lambda: self._cluster.routes,
             pod=self._namespace_of,
             is_node=lambda host: host in self._cluster.node_addresses,
+            outside=lambda host, port: self._outside.hosts.targets.get((host, port)),
             is_inside=partial(_is_in, self._networks),
             api=(description.api_service_address, (server.hostname or "127.0.0.1", server.port or 443)),
             kubelet_socket=description.runtime_folder / "kubelet.sock",
@@ -65,6 +69,7 @@ class Agent:
             cluster=self._cluster,
             addresses=self._addresses,
             egress=self._egress,
+            outside=self._outside,
             networks=self._networks,
         )
         self._workers: dict[str, PodWorker] = {}
@@ -86,9 +91,12 @@ class Agent:
             self._api, _PODS, self._post_pod, keep=is_process_pod, query={"fieldSelector": "spec.nodeName!="}
         )
         pods.start()
+        Provisioner(self._api, self._description.folder).start()
         await asyncio.to_thread(pods.wait, _SYNC_SECONDS)
         await asyncio.to_thread(sweep, self._description.pods_folder, pods.knows)
+        following = self._loop.create_task(self._outside.follow(self._on_routes))
         await stop.wait()
+        following.cancel()
         server.close()
         await asyncio.gather(*(worker.end(_END_SECONDS) for worker in self._workers.values()))
         tasks = list(self._tasks.values())

@@ -17,6 +17,7 @@ class Description:
     """The sandbox's facts the agent works with, read from the sandbox's folder."""
 
     folder: Path
+    outside_file: Path
     kubeconfig: Path
     server: str
     runtime_folder: Path
@@ -41,6 +42,7 @@ class Description:
             content = json.loads(file.read_text())
             return cls(
                 folder=folder,
+                outside_file=Path(content["outsideFile"]),
                 kubeconfig=Path(content["kubeconfig"]),
                 server=content["server"],
                 runtime_folder=Path(content["runtimeFolder"]),

@@ -34,6 +34,7 @@ class Egress:
         routes: returns the present routes.
         pod: returns the namespaces of the pod with an address, or None.
         is_node: tells whether an address is a node's.
+        outside: returns the local port behind a host of the outside and a port, or None.
         is_inside: tells whether an address belongs to the cluster; all others are connected to directly.
         api: the `kubernetes` Service's address, and where the API server really listens.
         kubelet_socket: where the agent answers for all kubelets.
@@ -45,6 +46,7 @@ class Egress:
         routes: Callable[[], Routes],
         pod: Callable[[str], PodNamespace | None],
         is_node: Callable[[str], bool],
+        outside: Callable[[str, int], int | None],
         is_inside: Callable[[str], bool],
         api: tuple[str, Address],
         kubelet_socket: Path,
@@ -52,6 +54,7 @@ class Egress:
         self._routes = routes
         self._pod = pod
         self._is_node = is_node
+        self._outside = outside
         self._is_inside = is_inside
         self._api_service, self._api_address = api
         self._kubelet_socket = kubelet_socket
@@ -87,6 +90,8 @@ class Egress:
             return await asyncio.open_connection(sock=socket)
         if self._is_node(host) and port in KUBELET_PORTS:
             return await asyncio.open_unix_connection(self._kubelet_socket)
+        if local := self._outside(host, port):
+            return await asyncio.open_connection("127.0.0.1", local)
         if not self._is_inside(host):
             return await asyncio.open_connection(host, port)
         raise UnreachableError(f"{host}:{port} is simulated: no process listens there")

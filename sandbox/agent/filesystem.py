@@ -16,6 +16,7 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _SETTINGS = (
     "/etc/alternatives",
     "/etc/ca-certificates",
+    *(str(path) for path in Path("/etc").glob("java-*")),
     "/etc/group",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
@@ -52,7 +53,7 @@ def plan(
         _bind(str(folder.etc), _POD_FILES),
         *(_link(f"/etc/{name}", f"pod/{name}") for name in _FOLLOWING),
         *(_folder(path, mode) for path, mode in _SCRATCH.items()),
-        _bind(str(program), image.path) if image.tool else _link(image.path, str(program)),
+        _program(image, program),
         *_mounts(container, volumes),
         _bind(str(folder.termination_message(container["name"])), message, read_only=False),
     ]
@@ -89,6 +90,14 @@ def _part(volume: Path, sub_path: str) -> Path:
     if not part.exists():
         part.mkdir(mode=0o777, parents=True)
     return part.resolve()
+
+
+def _program(image: ProcessImage, program: Path) -> Entry:
+    if image.tool is None:
+        return _link(image.path, str(program))
+    if image.whole:
+        return _bind(str(program.parent.parent), str(Path(image.path).parent.parent))
+    return _bind(str(program), image.path)
 
 
 def _bind(source: str, target: str, *, read_only: bool = True) -> Entry:

@@ -30,6 +30,9 @@ class ProcessImage:
         entrypoint: what runs when the pod names no command.
         user: the user the image runs as when the pod names none.
         environment: variables the image sets.
+        whole: whether the program is one of an installation, `bin` and what lies beside it, that comes along.
+        elsewhere: whether a program of that name on PATH does as well. Clients of servers do not: where nobody gave
+            the sandbox a client, it has no servers either, and a Job that prepares one is best simulated.
     """
 
     tool: str | None
@@ -37,12 +40,14 @@ class ProcessImage:
     entrypoint: tuple[str, ...]
     user: int = NOBODY
     environment: dict[str, str] = field(default_factory=dict[str, str])
+    whole: bool = False
+    elsewhere: bool = True
 
     def program(self, tools: Path) -> Path | None:
         """Return the program on this machine, or None when it is missing."""
         if self.tool is None:
             return Path(sys.executable).resolve()
-        found = shutil.which(self.tool, path=str(tools)) or shutil.which(self.tool)
+        found = shutil.which(self.tool, path=str(tools)) or (shutil.which(self.tool) if self.elsewhere else None)
         return Path(found).resolve() if found else None
 
     def folders(self) -> tuple[str, ...]:
@@ -50,10 +55,33 @@ class ProcessImage:
         return (sys.base_prefix,) if self.tool is None else ()
 
 
+def _client(tool: str, *, whole: bool = False) -> ProcessImage:
+    """Return an image whose scripts find its client on PATH."""
+    folder = f"/opt/{tool}/bin"
+    return ProcessImage(
+        tool=tool,
+        path=f"{folder}/{tool}",
+        entrypoint=("sh",),
+        environment={"PATH": f"{folder}:{PATH}"},
+        whole=whole,
+        elsewhere=False,
+    )
+
+
 PROCESS_IMAGES: dict[str, ProcessImage] = {
     "ghcr.io/kubeflow/training-v1/training-operator": ProcessImage(
         tool="training-operator", path="/manager", entrypoint=("/manager",)
     ),
+    "flotilla.dev/sandbox/karpenter": ProcessImage(tool="karpenter", path="/karpenter", entrypoint=("/karpenter",)),
+    "ghcr.io/open-telemetry/opentelemetry-collector-releases/opentelemetry-collector-contrib": ProcessImage(
+        tool="event-exporter", path="/otelcol-contrib", entrypoint=("/otelcol-contrib",), user=10001, elsewhere=False
+    ),
+    "docker.io/apache/kafka": ProcessImage(
+        tool="kafka-topics.sh", path="/opt/kafka/bin/kafka-topics.sh", entrypoint=("sh",), whole=True, elsewhere=False
+    ),
+    "docker.io/library/mysql": _client("mariadb"),
+    "docker.io/library/postgres": _client("psql", whole=True),
+    "docker.io/curlimages/curl": _client("curl"),
     PYTHON: ProcessImage(
         tool=None,
         path="/opt/python/bin/python3",

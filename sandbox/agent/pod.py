@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sandbox.agent.cluster_state import ClusterState, Key
     from sandbox.agent.description import Description
     from sandbox.agent.egress import Egress
+    from sandbox.agent.outside import OutsideView
 
 Json = dict[str, Any]
 
@@ -46,6 +47,7 @@ class Surroundings:
     cluster: ClusterState
     addresses: AddressPool
     egress: Egress
+    outside: OutsideView
     networks: tuple[str, ...]
 
 
@@ -199,13 +201,14 @@ class PodWorker:
 
     async def _refresh(self) -> None:
         table, metadata = self._around.cluster.routes, self._context.pod["metadata"]
-        hosts = hosts_file(table, metadata["namespace"], {self.address: hostname(self._context.pod)})
+        own, outside = {self.address: hostname(self._context.pod)}, self._around.outside.hosts
+        hosts = hosts_file(table, metadata["namespace"], own, outside.addresses)
         folder = self._context.folder
         await asyncio.to_thread(folder.write_etc, "hosts", hosts)
         resolver = resolver_file(metadata["namespace"], self._around.description.api_service_address)
         await asyncio.to_thread(folder.write_etc, "resolv.conf", resolver)
         if self._listeners:
-            await self._listeners.update(table.ports)
+            await self._listeners.update(table.ports | outside.ports)
         await asyncio.to_thread(self._volumes.refresh, self._context.pod)
         self._context.volumes = self._volumes.paths
 

@@ -13,6 +13,7 @@ from sandbox.agent import atomic_folder
 from sandbox.agent.api import Api, ApiError
 from sandbox.agent.cluster_state import ClusterState
 from sandbox.agent.pod_folder import PodFolder
+from sandbox.agent.provisioner import claim_folder
 from sandbox.agent.volumes import PROJECTED, Sources, VolumeError, files, references, volume_kind
 
 Json = dict[str, Any]
@@ -73,7 +74,7 @@ class PodVolumes:
             return self._folder.volume(volume["name"])
         if kind in {"persistentVolumeClaim", "ephemeral"}:
             claim = volume[kind].get("claimName") or f"{metadata['name']}-{volume['name']}"
-            return self._sandbox / "claims" / f"{metadata['namespace']}_{claim}"
+            return claim_folder(self._sandbox, metadata["namespace"], claim)
         if kind == "hostPath":
             parts = [part for part in Path(volume[kind]["path"]).parts if part not in {"/", ".."}]
             return self._sandbox.joinpath("nodes", self._pod["spec"]["nodeName"], *parts)

@@ -76,16 +76,18 @@ def routes(services: Iterable[Json], slices: Iterable[Json]) -> Routes:
     return Routes(table, names, frozenset(ports), hosts, members)
 
 
-def hosts_file(table: Routes, namespace: str, own: Mapping[str, str]) -> str:
+def hosts_file(table: Routes, namespace: str, own: Mapping[str, str], outside: Mapping[str, str] | None = None) -> str:
     """Return what a pod's `/etc/hosts` says.
 
     Args:
         table: the routes whose Services get names.
         namespace: the pod's namespace, whose Services go by their bare name too.
         own: the pod's own names, by address.
+        outside: addresses of hosts outside the cluster, by name.
     """
     lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost ip6-loopback"]
     lines += [f"{address} {names}" for address, names in own.items()]
+    lines += [f"{address} {name}" for name, address in sorted((outside or {}).items())]
     for (place, name), addresses in sorted(table.hosts.items()):
         names = _names(name, place, namespace)
         lines += [f"{address} {' '.join(names)}" for address in addresses]

@@ -46,6 +46,8 @@ class Module:
         origin: module path whose version in go.mod is the version of the tools.
         distribution: Python distribution whose version the tools must have, where go.mod names only a commit.
         stamps: variables that the linker sets; `{0}` is the version, `{0.major}` and `{0.minor}` its parts.
+        parent: the folder its own lies in; the toolchain's when left out.
+        on_demand: whether only environments that use its tools need it, so that others do not wait for its compile.
     """
 
     name: str
@@ -53,11 +55,13 @@ class Module:
     origin: str
     distribution: str | None = None
     stamps: tuple[str, ...] = ()
+    parent: Path | None = None
+    on_demand: bool = False
 
     @property
     def folder(self) -> Path:
         """Where its go.mod lies."""
-        return MODULES_FOLDER / self.name
+        return (self.parent or MODULES_FOLDER) / self.name
 
     @property
     def version(self) -> Version:
@@ -110,6 +114,12 @@ MODULES = (
         ),
     ),
     Module(
+        name="karpenter",
+        origin="sigs.k8s.io/karpenter",
+        tools=(Tool(name="karpenter", package="."),),
+        on_demand=True,
+    ),
+    Module(
         name="pulumi",
         origin="github.com/pulumi/pulumi/pkg/v3",
         tools=(
@@ -152,6 +162,9 @@ MODULES = (
     ),
 )
 """Ordered so that the quick compiles come first."""
+
+ON_DEMAND = tuple(module.name for module in MODULES if module.on_demand)
+"""What only some environments need."""
 
 
 def minimum_go() -> Version:

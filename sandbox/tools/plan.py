@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sandbox.tools import build, catalog, search
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from sandbox.tools.catalog import Module, Tool
@@ -61,8 +62,11 @@ class Plan:
         return tuple(module for module in self.modules if not build.is_built(module))
 
 
-def make() -> Plan:
+def make(wanted: Collection[str] = ()) -> Plan:
     """Look at this machine and choose.
+
+    Args:
+        wanted: modules to have besides those that every environment needs. One that is built already is had anyway.
 
     Raises:
         FlotillaError: a tool is forced by its variable and cannot be used.
@@ -71,6 +75,7 @@ def make() -> Plan:
     choices = tuple(
         Choice(tool, module, search.find(tool, module.version, notes.append))
         for module in catalog.MODULES
+        if not module.on_demand or module.name in wanted or build.is_built(module)
         for tool in module.tools
     )
     return Plan(choices, tuple(notes))

@@ -11,6 +11,7 @@ from sandbox.tools import assembly, build, catalog, failures, golang, plan, stor
 from sandbox.tools.progress import Silent
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from sandbox.tools.progress import Progress
@@ -27,35 +28,39 @@ class Toolchain:
     folder: Path
 
     @classmethod
-    def ensure(cls, progress: Progress | None = None) -> Toolchain:
+    def ensure(cls, progress: Progress | None = None, *, wanted: Collection[str] = ()) -> Toolchain:
         """Use what fits on this machine, build what is missing, and return the whole.
+
+        Args:
+            progress: is told of each step.
+            wanted: modules to have besides those that every environment needs; `catalog.ON_DEMAND` are all there are.
 
         Raises:
             FlotillaError: a forced tool does not fit, or a build failed; nothing half-built stays.
         """
         progress = progress or Silent()
         try:
-            return cls._ensure(progress)
+            return cls._ensure(progress, wanted)
         except OSError as error:
             raise failures.cache_failed(error, store.root()) from error
 
     @classmethod
     def find(cls) -> Toolchain:
-        """Return the toolchain that `ensure` has made; builds nothing.
+        """Return the toolchain that `ensure` has made, with what was built since; builds nothing.
 
         Raises:
             FlotillaError: it is not there, or not whole any more.
         """
-        wanted = plan.make()
-        for module in wanted.unbuilt:
+        made = plan.make()
+        for module in made.unbuilt:
             if (place := build.folder_of(module)).exists():
                 fault = f"the toolchain is damaged: {build.damage(module)}"
                 raise FlotillaError(fault, where=str(place), remedy="Mend it with `flotilla toolchain build`")
-        content = assembly.contents(wanted)
+        content = assembly.contents(made)
         folder = assembly.folder_for(content)
-        if wanted.unbuilt or not assembly.is_whole(folder, content):
+        if made.unbuilt or (folder.exists() and not assembly.is_whole(folder, content)):
             raise FlotillaError("the toolchain is not built", remedy="Run `flotilla toolchain build`")
-        return cls(folder)
+        return cls(assembly.assemble(content, Silent()))
 
     @property
     def bin(self) -> Path:
@@ -79,13 +84,13 @@ class Toolchain:
         return path
 
     @classmethod
-    def _ensure(cls, progress: Progress) -> Toolchain:
-        wanted = plan.make()
-        missing = wanted.unbuilt
+    def _ensure(cls, progress: Progress, wanted: Collection[str]) -> Toolchain:
+        made = plan.make(wanted)
+        missing = made.unbuilt
         if missing:
-            for note in wanted.notes:
+            for note in made.notes:
                 progress.note(note)
         go = cache(lambda: golang.ensure_go(catalog.minimum_go(), progress))
         for index, module in enumerate(missing, start=1):
             build.ensure_built(module, go, progress, index, len(missing))
-        return cls(assembly.assemble(assembly.contents(wanted), progress))
+        return cls(assembly.assemble(assembly.contents(made), progress))

@@ -12,6 +12,7 @@ LAYERS = {
     "infra.paths": GROUND,
     "infra.settings": 1,
     "infra.core": 2,
+    "infra.chart_sources": 3,
     "infra.crd_sources": 3,
     "infra.versions": 3,
     "infra.components": 4,

@@ -12,8 +12,12 @@ from sandbox import users
 from sandbox.cluster import Sandbox
 from sandbox.nodes import from_settings
 from sandbox.tools import Toolchain
+from tests.e2e.node_pools import Pools, system_nodes
 from tests.e2e.platform import Platform
 from tests.e2e.process_pods import Place
+from tests.servers.clients import with_clients
+from tests.servers.fixtures import *  # noqa: F403 - a conftest offers what it imports
+from tests.servers.registries import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,6 +43,22 @@ def sandbox(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield shared
     finally:
         shared.down()
+
+
+@pytest.fixture(scope="session")
+def data_sandbox(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Yield a running sandbox whose process pods have the clients of real servers."""
+    folder = tmp_path_factory.mktemp("data")
+    try:
+        programs = with_clients(tools, folder / "tools")
+    except UnavailableError as error:
+        pytest.skip(f"no client for process pods on this machine: {error}")
+    own = Sandbox("data", folder / "sandbox", tools=programs)
+    own.up(from_settings(load("local")))
+    try:
+        yield own
+    finally:
+        own.down()
 
 
 @pytest.fixture
@@ -88,3 +108,17 @@ def platform(installation: Platform) -> Iterator[Platform]:
         yield installation
     finally:
         installation.remove_jobs()
+
+
+@pytest.fixture(scope="session")
+def pools(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
+    """Yield a platform with Karpenter and simulated machines; tests leave its pools empty."""
+    folder = tmp_path_factory.mktemp("pools")
+    own = Sandbox("pools", folder / "sandbox", tools=tools)
+    own.up(system_nodes())
+    try:
+        grown = Pools(own, folder)
+        grown.ensure_up()
+        yield grown
+    finally:
+        own.down()

@@ -13,7 +13,9 @@ import yaml
 
 from infra.components.ml.training import LEASE, NAME
 from infra.paths import POLICIES, ROOT
+from infra.settings import load
 from ops.env import environment
+from ops.stand_ins import stand_in
 from tests.e2e.objects import eventually
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ class Platform:
         stack = {"config": {"flotilla:context": sandbox.context}}
         (self._project / "stacks" / f"Pulumi.{STACK}.yaml").write_text(yaml.safe_dump(stack))
         self.run_program(PROGRAM)
+        stand_in(sandbox, load(STACK))
         self.succeeds("stack", "init", STACK)
 
     def run_program(self, program: Path) -> None:

@@ -137,6 +137,7 @@ BREAKS: dict[str, tuple[Object, str]] = {
     "replicas-declared": (changed(deployment(), spec__replicas=REMOVED), "declares no number of replicas"),
     "disruption-budget": (deployment(), "no PodDisruptionBudget selects its pods. Declare"),
     "drain": (deployment(), "lets no pod of breaks-drain be evicted: maxUnavailable 0 of 2 replicas. Allow"),
+    "stores": (config_map(dbHost="mysql"), "dbHost points to mysql, behind which nothing of this stack runs two pods"),
 }
 """For each rule, an object that breaks it and no other, and the message."""
 

@@ -48,6 +48,7 @@ def test_is_literal_takes_values(value: str) -> None:
         "{{ password }}",
         "/run/secrets/db",
         "true",
+        "OFF",
         "30",
         "[secret]",
         "***",

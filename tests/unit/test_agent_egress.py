@@ -30,6 +30,7 @@ def answer(tmp_path: Path, request: bytes, table: Callable[[Address], Routes] | 
             routes=lambda: table(address) if table else Routes(),
             pod=lambda _: None,
             is_node=lambda host: host == node,
+            outside=lambda host, port: address[1] if (host, port) == ("10.201.0.1", 3306) else None,
             is_inside=lambda host: host.startswith("10."),
             api=("10.96.0.1", address),
             kubelet_socket=tmp_path / "kubelet.sock",
@@ -81,6 +82,11 @@ def test_simulated_pod_is_unavailable_and_says_so(tmp_path: Path) -> None:
 def test_kubelet_port_of_a_node_leads_to_the_agents_own_server(tmp_path: Path) -> None:
     assert answer(tmp_path, connect("10.128.0.2:10250"), node="10.128.0.2").endswith(b"hello")
     assert b"is simulated" in answer(tmp_path, connect("10.128.0.2:80"), node="10.128.0.2")
+
+
+def test_host_of_the_outside_leads_to_its_local_port_and_nowhere_else(tmp_path: Path) -> None:
+    assert answer(tmp_path, connect("10.201.0.1:3306")).endswith(b"hello")
+    assert answer(tmp_path, connect("10.201.0.1:3307")).startswith(b"HTTP/1.1 503 ")
 
 
 @pytest.mark.parametrize("request_line", [b"GET / HTTP/1.1\r\n\r\n", b"CONNECT nonsense\r\n\r\n"])

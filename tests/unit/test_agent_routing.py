@@ -6,7 +6,7 @@ import pytest
 
 from infra.errors import FlotillaError
 from sandbox.agent.addresses import AddressPool
-from sandbox.agent.routing import hosts_file, resolver_file, routes
+from sandbox.agent.routing import Routes, hosts_file, resolver_file, routes
 from tests.unit.agent_objects import endpoint, endpoint_slice, service
 
 WEB = service("web", ports=[{"name": "https", "port": 443}, {"name": "metrics", "port": 8080}])
@@ -87,3 +87,9 @@ def test_wanted_address_is_kept_unless_somebody_has_it() -> None:
     assert pool.take(wanted) == wanted
     assert pool.take(wanted) != wanted
     assert pool.take("192.168.0.1").startswith("10.200.0.")
+
+
+def test_hosts_file_has_the_hosts_of_the_outside() -> None:
+    lines = hosts_file(Routes(), "demo", {}, {"db.example.com": "10.201.0.1"}).splitlines()
+
+    assert "10.201.0.1 db.example.com" in lines

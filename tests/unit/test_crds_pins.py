@@ -62,5 +62,5 @@ def test_digest_changes_with_any_pin() -> None:
 
 
 def test_keeping_names_what_the_source_has_when_a_name_is_unknown() -> None:
-    with pytest.raises(FlotillaError, match=r"no CRD named pools\.karpenter\.sh.* It has nodeclaims"):
+    with pytest.raises(FlotillaError, match=r"no CRD named pools\.karpenter\.sh.* It has .*nodepools"):
         crd_sources.KARPENTER.keeping(("pools.karpenter.sh",))

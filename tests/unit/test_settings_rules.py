@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from infra.settings.rules import RULES
+from tests.unit.settings import capacity_rules, database_rules, event_rules, node_pool_rules
 from tests.unit.settings.folder import load_overlay, message
+from tests.unit.test_settings_object_store import VIOLATIONS as OBJECT_STORE
+from tests.unit.test_settings_storage import VIOLATIONS as STORAGE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +46,8 @@ def teams(*heads: str) -> str:
 
 
 VISION = "name: vision\n    owner: vera@example.com"
-KARPENTER = "\n  autoscaler:\n    kind: karpenter\n    nodeClass: { group: g.io, kind: K, name: n }\n"
+KARPENTER = f"\n  autoscaler: {node_pool_rules.AWS}\n"
+
 
 VIOLATIONS = {
     "zones are named once": (
@@ -98,10 +102,6 @@ VIOLATIONS = {
         pools(SYSTEM, GPU + "\n      taints: [{ key: k, effect: NoSchedule }, { key: k, effect: NoSchedule }]"),
         "cluster.nodePools[1].taints[1]: k:NoSchedule is given twice. Remove one.",
     ),
-    "efs owners are whole": (
-        "cluster: { sharedStorage: { uid: 1000 } }",
-        "cluster.sharedStorage.uid: is given without gid. Add gid, or remove uid.",
-    ),
     "requests stay within limits": (
         "mesh: { istiod: { resources: { requests: { memory: 5Gi } } } }",
         "mesh.istiod.resources.requests.memory: 5Gi is more than the limit, 4Gi."
@@ -148,13 +148,17 @@ VIOLATIONS = {
     ),
     "containers fit a machine": (
         teams(VISION).replace("cpu: 64,", "cpu: 192,").replace("max: { cpu: 48,", "max: { cpu: 97,"),
-        "teams[0].limits.max.cpu: 97 fits on no node: the largest machine has 96. Write 96 or less.",
+        "teams[0].limits.max.cpu: 97 fits on no node: the largest offers 96. Write 96 or less.",
     ),
     "quotas fit the pools": (
         teams(VISION).replace("memory: 512Gi, gpus", "memory: 3Ti, gpus"),
         "teams[0].quota.memory: 3Ti is more than all cpu and gpu pools hold at their largest, 2304Gi."
         " Write 2304Gi or less, or raise a pool's nodes.max.",
     ),
+    **database_rules.VIOLATIONS,
+    **node_pool_rules.VIOLATIONS,
+    **event_rules.VIOLATIONS,
+    **capacity_rules.VIOLATIONS,
 }
 
 
@@ -172,7 +176,7 @@ def test_rule_alone_finds_its_violation(rule: str, tmp_path: Path) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    assert {rule.name for rule in RULES} == set(VIOLATIONS)
+    assert {rule.name for rule in RULES} == {*VIOLATIONS, *OBJECT_STORE, *STORAGE}
 
 
 def test_every_rule_says_what_it_refuses() -> None:
@@ -187,11 +191,6 @@ def test_every_rule_says_what_it_refuses() -> None:
         (pools(SYSTEM, GPU.replace(", accelerator: A100", "")), "the machine has GPUs of no known product"),
         (pools(SYSTEM.replace("16Gi }", "16Gi, accelerator: T4 }"), GPU), "names GPUs of a machine that has none"),
         (pools(SYSTEM, GPU + "\n      zones: [a, a]"), "cluster.nodePools[1].zones[1]: a is listed twice"),
-        ("cluster: { sharedStorage: { gid: 1000 } }", "cluster.sharedStorage.gid: is given without uid"),
-        (
-            "cluster: { sharedStorage: { gidRangeStart: 10, gidRangeEnd: 9 } }",
-            "cluster.sharedStorage.gidRangeStart: 10 is more than gidRangeEnd, 9",
-        ),
         (
             teams(VISION).replace("gpus: 8", "gpus: 17"),
             "17 is more than all cpu and gpu pools hold at their largest, 16",
@@ -200,6 +199,10 @@ def test_every_rule_says_what_it_refuses() -> None:
             teams(VISION).replace("defaultRequest: { cpu: 100m", "defaultRequest: { cpu: 49"),
             "teams[0].limits.defaultRequest.cpu: 49 is more than max, 48",
         ),
+        *database_rules.FURTHER,
+        *node_pool_rules.FURTHER,
+        *event_rules.FURTHER,
+        *capacity_rules.FURTHER,
     ],
 )
 def test_rule_refuses_further_violations(overlay: str, expected: str, tmp_path: Path) -> None:
@@ -211,11 +214,14 @@ def test_rule_refuses_further_violations(overlay: str, expected: str, tmp_path: 
     [
         "mesh: {}",
         "mesh: { ingress: { serviceType: LoadBalancer, allowedCidrs: [0.0.0.0/0] } }",
-        "cluster: { sharedStorage: { uid: 0, gid: 0 } }",
         "training: { operator: { replicas: 3, burst: 200 } }",
         "teams: []",
         pools(SYSTEM, GPU.replace("min: 2", "min: 0")) + KARPENTER,
         pools(SYSTEM + "\n      zones: [a, b]", GPU),
+        *database_rules.VALID,
+        *node_pool_rules.VALID,
+        *event_rules.VALID,
+        *capacity_rules.VALID,
     ],
 )
 def test_rules_accept_what_is_valid(overlay: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,25 @@ def test_cache_key_does_not_depend_on_the_go_that_builds(go: FakeGo, monkeypatch
     monkeypatch.setattr(golang, "ensure_go", lambda minimum, progress: pytest.fail("no Go is needed"))
     Toolchain.ensure()
     assert all(build.is_built(made) for made in catalog.MODULES)
+
+
+def test_module_that_only_some_need_is_built_when_it_is_wanted_and_kept_from_then_on(
+    go: FakeGo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rare = replace(module(tmp_path / "modules", "rare", ("gamma",)), on_demand=True)
+    monkeypatch.setattr(catalog, "MODULES", (*catalog.MODULES, rare))
+    assert not (Toolchain.ensure().bin / "gamma").exists()
+
+    wanted = Toolchain.ensure(wanted=["rare"])
+
+    assert wanted.path("gamma").is_file()
+    assert Toolchain.ensure() == Toolchain.find() == wanted
+
+
+def test_find_puts_together_what_was_built_since(go: FakeGo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Toolchain.ensure()
+    rare = replace(module(tmp_path / "modules", "rare", ("gamma",)), on_demand=True)
+    build.ensure_built(rare, lambda: Go(go.path, Version(1, 26, 8)), Recorder(), 1, 1)
+    monkeypatch.setattr(catalog, "MODULES", (*catalog.MODULES, rare))
+
+    assert Toolchain.find().path("gamma").is_file()

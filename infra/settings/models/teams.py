@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from infra.settings.models.base import Section
-from infra.settings.scalars import Cpu, DnsLabel, EmailAddress, Memory, Natural, Positive
+from infra.settings.models.storage.scalars import AccessMode
+from infra.settings.scalars import Cpu, DnsLabel, DnsName, EmailAddress, LabelKey, Memory, Natural, Positive
 
 
 class Member(Section):
@@ -28,7 +31,11 @@ class Quota(Section):
     """Memory requested by all pods together, in bytes."""
 
     gpus: Natural
-    """GPUs of all pods together; 0 keeps the team off the GPU pools."""
+    """NVIDIA's whole GPUs of all pods together; 0 keeps the team off them."""
+
+    devices: dict[LabelKey, Natural] = Field(default={})
+    """Other accelerators and parts of GPUs of all pods together, by resource, such as `nvidia.com/gpu.shared: 8` or
+    `amd.com/gpu: 4`; 0 of each that is left out."""
 
     pods: Positive
     """Pods at a time; protects the API server and the address space of the cluster."""
@@ -67,6 +74,35 @@ class ContainerLimits(Section):
     """Most that any container may be given; a machine of the largest pool must be able to hold it."""
 
 
+class TeamVolume(Section):
+    """A volume of a team, as a claim in its namespace that jobs and notebooks mount."""
+
+    name: DnsLabel
+    """Name of the claim. Renaming makes a new, empty one."""
+
+    purpose: Literal["checkpoints", "data", "scratch"]
+    """What it is for: `checkpoints` and `data` go to the shared class, `scratch` to the scratch class."""
+
+    size: Memory
+    """Size, in bytes; may grow where the driver grows volumes, and never shrinks."""
+
+    storage_class: DnsName | None = None
+    """Class to use instead of the purpose's."""
+
+    access_mode: AccessMode = "ReadWriteMany"
+    """Who may mount it at a time. Checkpoints need `ReadWriteMany`: a job's pods are on many nodes."""
+
+
+class PoolShare(Section):
+    """A team's accelerators of one pool."""
+
+    pool: DnsLabel
+    """Name of the pool."""
+
+    devices: dict[LabelKey, Natural]
+    """How many of the team's quota lie on it, by resource, such as `nvidia.com/gpu: 24`."""
+
+
 class Team(Section):
     """A team: a Profile namespace with quota, limits, access and shared storage."""
 
@@ -84,3 +120,14 @@ class Team(Section):
 
     limits: ContainerLimits
     """Bounds of a single container."""
+
+    shares: tuple[PoolShare, ...] = ()
+    """How many of its accelerators the team is guaranteed on which pool; the rest goes by the pools' sizes. Only with
+    `scheduling.queues`."""
+
+    priorities: tuple[Literal["serving", "training", "batch"], ...] = ("serving", "training", "batch")
+    """PriorityClasses, as `flotilla-<word>`, that the team's pods may name: `serving` ends `training` and `batch`
+    pods of every team where nodes run short, `training` ends `batch`. Pods that name none rank below all."""
+
+    volumes: tuple[TeamVolume, ...] = ()
+    """Volumes the team starts with, checkpoints of its training jobs among them."""

@@ -1,18 +1,17 @@
-"""Rules about zones, node pools and storage."""
+"""Rules about zones and node pools."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from infra.settings.models.cluster import Karpenter, NoAutoscaler
-from infra.settings.models.storage import Efs
+from infra.settings.models.autoscaler import Karpenter, NoAutoscaler
 from infra.settings.rules.rule import Violation, repeated, rule
 from infra.settings.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from infra.settings.models.cluster import NodePool
+    from infra.settings.models.node_pools import NodePool
     from infra.settings.models.settings import Settings
 
 POOLS = ("cluster", "nodePools")
@@ -23,8 +22,9 @@ OWNED_LABELS = (
     "node.kubernetes.io/",
     "karpenter.sh/",
     "nvidia.com/gpu.",
+    "flotilla.dev/",
 )
-"""Prefixes of labels that the cloud, the kubelet, Karpenter and NVIDIA's feature discovery set."""
+"""Prefixes of labels that the cloud, the kubelet, Karpenter, NVIDIA's feature discovery and Flotilla set."""
 
 
 @rule("cluster")
@@ -94,7 +94,7 @@ def the_platform_spans_zones(settings: Settings) -> Iterator[Violation]:
 def system_nodes_stay(settings: Settings) -> Iterator[Violation]:
     """Refuse spot machines for the platform: those of one type vanish together."""
     for number, pool in enumerate(settings.cluster.node_pools):
-        if pool.purpose == "system" and pool.capacity_type == "spot":
+        if pool.purpose == "system" and pool.capacity_type != "on-demand":
             what = "spot machines vanish together, and the platform's replicas with them"
             yield Violation((*POOLS, number, "capacityType"), what, "Write on-demand")
 
@@ -162,17 +162,3 @@ def taints_are_given_once(settings: Settings) -> Iterator[Violation]:
     for number, pool in enumerate(settings.cluster.node_pools):
         for index, name in repeated(f"{taint.key}:{taint.effect}" for taint in pool.taints):
             yield Violation((*POOLS, number, "taints", index), f"{name} is given twice", "Remove one")
-
-
-@rule("cluster")
-def efs_owners_are_whole(settings: Settings) -> Iterator[Violation]:
-    """Refuse an EFS user without a group or the reverse, and an empty range of groups, as the driver does."""
-    storage, path = settings.cluster.shared_storage, ("cluster", "sharedStorage")
-    if not isinstance(storage, Efs):
-        return
-    if (storage.uid is None) != (storage.gid is None):
-        given, other = ("uid", "gid") if storage.gid is None else ("gid", "uid")
-        yield Violation((*path, given), f"is given without {other}", f"Add {other}, or remove {given}")
-    if storage.gid_range_start > storage.gid_range_end:
-        what = f"{storage.gid_range_start} is more than gidRangeEnd, {storage.gid_range_end}"
-        yield Violation((*path, "gidRangeStart"), what, "Write a smaller number")

@@ -71,9 +71,9 @@ def each(kind: type[S], inside: object, path: KeyPath = ()) -> Iterator[tuple[Ke
     elif isinstance(inside, Section):
         for name, field in type(inside).model_fields.items():
             yield from each(kind, getattr(inside, name, None), (*path, field.alias or name))
-    elif isinstance(inside, tuple):
-        for index, item in enumerate(inside):
-            yield from each(kind, item, (*path, index))
+    elif isinstance(inside, tuple | dict):
+        for part, item in inside.items() if isinstance(inside, dict) else enumerate(inside):
+            yield from each(kind, item, (*path, part))
 
 
 def repeated(names: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -5,27 +5,38 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from infra.settings.capacity.pools import for_teams, pools_of, together
+from infra.settings.devices import NVIDIA
 from infra.settings.quantity import Quantity
 from infra.settings.rules.rule import Violation, repeated, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from infra.settings.locate import KeyPath
     from infra.settings.models.settings import Settings
 
 RESERVED = frozenset(
     {
+        "amd-gpu",
         "auth",
+        "aws-neuron",
         "cert-manager",
+        "cnpg-system",
         "default",
         "istio-system",
         "karpenter",
         "knative-serving",
         "kubeflow",
+        "moco-system",
+        "nvidia",
         "oauth2-proxy",
+        "pxc-system",
+        "rook-ceph",
+        "storage-system",
     }
 )
-RESERVED_PREFIXES = ("kube-", "kubeflow-")
+RESERVED_PREFIXES = ("flotilla-", "kube-", "kubeflow-")
 
 
 @rule("teams")
@@ -73,36 +84,38 @@ def container_limits_rise(settings: Settings) -> Iterator[Violation]:
                     yield Violation((*path, name, key), what, f"Write {most} or less, or raise {bound}")
 
 
-@rule("cluster", "teams")
+@rule("capacity", "cluster", "teams")
 def containers_fit_a_machine(settings: Settings) -> Iterator[Violation]:
-    """Refuse containers larger than the largest machine of the cpu and gpu pools."""
-    machines = [pool.machine for pool in settings.cluster.node_pools if pool.purpose != "system"]
-    if not machines:
+    """Refuse containers larger than what any node of the cpu and gpu pools offers."""
+    pools = for_teams(pools_of(settings.cluster, settings.capacity.node_reserve))
+    if not pools:
         return
     for number, team in enumerate(settings.teams):
         for key in ("cpu", "memory"):
             most: Quantity = getattr(team.limits.max, key)
-            largest: Quantity = max(getattr(machine, key) for machine in machines)
+            largest = Quantity.of(max(getattr(pool.node, key) for pool in pools), like=most)
             if most > largest:
-                what = f"{most} fits on no node: the largest machine has {largest}"
+                what = f"{most} fits on no node: the largest offers {largest}"
                 yield Violation(("teams", number, "limits", "max", key), what, f"Write {largest} or less")
 
 
-@rule("cluster", "teams")
+@rule("capacity", "cluster", "teams")
 def quotas_fit_the_pools(settings: Settings) -> Iterator[Violation]:
     """Refuse a quota above what all cpu and gpu pools hold at their largest: it could never be used."""
-    pools = [pool for pool in settings.cluster.node_pools if pool.purpose != "system"]
-    held = {
-        "cpu": sum(pool.machine.cpu.value * pool.nodes.max for pool in pools),
-        "memory": sum(pool.machine.memory.value * pool.nodes.max for pool in pools),
-        "gpus": sum(pool.machine.gpus * pool.nodes.max for pool in pools),
-    }
+    held = together(for_teams(pools_of(settings.cluster, settings.capacity.node_reserve)))
     for number, team in enumerate(settings.teams):
-        asked = {"cpu": team.quota.cpu.value, "memory": team.quota.memory.value, "gpus": team.quota.gpus}
-        for key, amount in asked.items():
-            if amount > held[key]:
-                asks: Quantity | int = getattr(team.quota, key)
-                holds = Quantity.of(held[key], like=asks) if isinstance(asks, Quantity) else held[key]
+        quota = team.quota
+        asked: list[tuple[KeyPath, Quantity | int, str]] = [
+            (("cpu",), quota.cpu, "cpu"),
+            (("memory",), quota.memory, "memory"),
+            (("gpus",), quota.gpus, NVIDIA),
+            *((("devices", name), count, name) for name, count in quota.devices.items() if held.device(name)),
+        ]
+        for path, asks, resource in asked:
+            most = held.of(resource)
+            amount = asks.value if isinstance(asks, Quantity) else asks
+            if amount > most:
+                holds = Quantity.of(most, like=asks) if isinstance(asks, Quantity) else most
                 what = f"{asks} is more than all cpu and gpu pools hold at their largest, {holds}"
                 remedy = f"Write {holds} or less, or raise a pool's nodes.max"
-                yield Violation(("teams", number, "quota", key), what, remedy)
+                yield Violation(("teams", number, "quota", *path), what, remedy)

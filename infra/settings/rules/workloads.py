@@ -35,7 +35,7 @@ def autoscaling_has_room(settings: Settings) -> Iterator[Violation]:
             yield Violation((*path, "max"), what, f"Write {scaling.min} or more, or lower min")
 
 
-@rule("cluster", "mesh", "training")
+@rule("cluster", "data", "mesh", "training")
 def replicas_fit_a_system_node(settings: Settings) -> Iterator[Violation]:
     """Refuse a replica that no system node can hold: it would stay pending for ever."""
     machines = [pool.machine for pool in settings.cluster.node_pools if pool.purpose == "system"]
@@ -45,7 +45,7 @@ def replicas_fit_a_system_node(settings: Settings) -> Iterator[Violation]:
         "cpu": max(machine.cpu for machine in machines),
         "memory": max(machine.memory for machine in machines),
     }
-    for section, inside in (("mesh", settings.mesh), ("training", settings.training)):
+    for section, inside in (("data", settings.data), ("mesh", settings.mesh), ("training", settings.training)):
         for path, resources in each(Resources, inside, (section,)):
             for key, request in (("cpu", resources.requests.cpu), ("memory", resources.requests.memory)):
                 if request > largest[key]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from infra.core.provider import CLIENT_BURST, CLIENT_QPS
 from infra.kubeflow import Platform, declare
 from infra.settings import Settings
-from infra.settings.models.cluster import NoAutoscaler
+from infra.settings.models.autoscaler import NoAutoscaler
 from tests.unit.core.parsing import everything
 from tests.unit.core.recording import Recording, record
 
@@ -38,7 +38,7 @@ def test_provider_may_send_what_the_api_server_takes() -> None:
 
 def test_workloads_wait_for_the_priority_they_name() -> None:
     recording = platform()
-    priority = recording.resource("PriorityClass").urn
+    priority = recording.resource("PriorityClass", "flotilla-platform").urn
 
     for deployment in recording.all("Deployment"):
         assert priority in recording.awaited("Deployment", deployment["metadata"]["name"])
@@ -51,12 +51,11 @@ def test_pools_are_declared_only_where_karpenter_makes_them() -> None:
     assert "NodePool" not in platform(settings.model_copy(update={"cluster": cluster})).kinds()
 
 
-def test_device_plugin_and_its_namespace_can_be_left_to_others() -> None:
+def test_accelerators_agents_wait_for_nothing_that_is_not_declared() -> None:
     settings = everything()
-    plugin = settings.cluster.gpu.device_plugin.model_copy(update={"enabled": False})
-    gpu = settings.cluster.gpu.model_copy(update={"device_plugin": plugin})
-    cluster = settings.cluster.model_copy(update={"gpu": gpu})
-    recording = platform(settings.model_copy(update={"cluster": cluster}))
+    cluster = settings.cluster
+    whole = [pool for pool in cluster.node_pools if not pool.machine.gpus]
+    recording = platform(settings.model_copy(update={"cluster": cluster.model_copy(update={"node_pools": whole})}))
 
     assert "DaemonSet" not in recording.kinds()
     assert "nvidia" not in [namespace["metadata"]["name"] for namespace in recording.all("Namespace")]

@@ -33,7 +33,12 @@ ROLE_LABEL = "rbac.authorization.kubeflow.org/aggregate-to-{}"
 
 def team(**changes: Any) -> Recording:
     settings = parse(TeamSettings, **{**VISION, **changes})
-    return record(lambda: Team(settings.name, TeamArgs(settings=settings, shared_class="shared")))
+    return record(
+        lambda: Team(
+            settings.name,
+            TeamArgs(settings=settings, shared_class="shared", devices={"nvidia.com/gpu": settings.quota.gpus}),
+        )
+    )
 
 
 def people(recording: Recording, role: str) -> list[str]:
@@ -44,7 +49,7 @@ def people(recording: Recording, role: str) -> list[str]:
 
 
 def test_quota_bounds_what_is_asked_for_by_all_pods_together() -> None:
-    assert team().one("ResourceQuota")["spec"]["hard"] == {
+    assert team().one("ResourceQuota", "quota")["spec"]["hard"] == {
         "requests.cpu": "64",
         "requests.memory": "512Gi",
         "requests.nvidia.com/gpu": "8",
@@ -56,7 +61,7 @@ def test_quota_bounds_what_is_asked_for_by_all_pods_together() -> None:
 def test_team_without_gpus_is_kept_off_them() -> None:
     quota = {**VISION["quota"], "gpus": 0}
 
-    assert team(quota=quota).one("ResourceQuota")["spec"]["hard"]["requests.nvidia.com/gpu"] == "0"
+    assert team(quota=quota).one("ResourceQuota", "quota")["spec"]["hard"]["requests.nvidia.com/gpu"] == "0"
 
 
 def test_containers_that_say_nothing_get_defaults_and_none_exceeds_the_most() -> None:
@@ -155,3 +160,37 @@ def test_no_member_may_lift_what_the_platform_set(kind: str) -> None:
     verbs = {verb for rules in BASE_RULES.values() for rule in rules if kind in rule.resources for verb in rule.verbs}
 
     assert verbs <= {"get", "list", "watch"}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "refused"),
+    [
+        (["serving", "training", "batch"], []),
+        (["training", "batch"], ["flotilla-serving"]),
+        ([], ["flotilla-serving", "flotilla-training", "flotilla-batch"]),
+    ],
+)
+def test_pods_of_a_class_the_team_may_not_name_are_refused(allowed: list[str], refused: list[str]) -> None:
+    spec = team(priorities=allowed).one("ResourceQuota", "priorities")["spec"]
+    (scope,) = spec["scopeSelector"]["matchExpressions"]
+
+    assert spec["hard"] == {"pods": "0"}
+    assert (scope["scopeName"], scope["operator"]) == ("PriorityClass", "In")
+    assert scope["values"] == ["flotilla-platform", "system-cluster-critical", "system-node-critical", *refused]
+
+
+def test_team_may_name_every_class_below_the_platforms_unless_it_says_less() -> None:
+    (scope,) = team().one("ResourceQuota", "priorities")["spec"]["scopeSelector"]["matchExpressions"]
+
+    assert not any(name in scope["values"] for name in ("flotilla-serving", "flotilla-training", "flotilla-batch"))
+
+
+def test_quota_lets_a_team_borrow_as_far_as_its_queue_does() -> None:
+    settings = parse(TeamSettings, **VISION)
+    args = TeamArgs(settings=settings, shared_class="shared", devices={"nvidia.com/gpu": 8}, borrow_percent=50)
+    hard = record(lambda: Team("vision", args)).one("ResourceQuota", "quota")["spec"]["hard"]
+
+    assert hard["requests.cpu"] == "96"
+    assert hard["requests.memory"] == "768Gi"
+    assert hard["requests.nvidia.com/gpu"] == "12"
+    assert hard["pods"] == "100"

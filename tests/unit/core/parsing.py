@@ -13,6 +13,7 @@ from infra.settings import Settings
 
 T = TypeVar("T")
 EVERYTHING = Path(__file__).with_name("everything.yaml")
+ALTERNATIVES = Path(__file__).with_name("alternatives.yaml")
 
 
 def parse(model: type[T], **values: Any) -> T:
@@ -23,3 +24,14 @@ def parse(model: type[T], **values: Any) -> T:
 def everything() -> Settings:
     """Return the settings of an environment that declares whatever Flotilla can."""
     return parse(Settings, **yaml.safe_load(EVERYTHING.read_text(encoding="utf-8")))
+
+
+def alternatives() -> list[Settings]:
+    """Return `everything()`, and the same with each of its alternatives: together they use every component."""
+    found = [everything()]
+    for overlay in yaml.safe_load(ALTERNATIVES.read_text(encoding="utf-8")):
+        values = yaml.safe_load(EVERYTHING.read_text(encoding="utf-8"))
+        for section, parts in overlay.items():
+            values[section] |= parts
+        found.append(parse(Settings, **values))
+    return found

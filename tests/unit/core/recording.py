@@ -129,6 +129,8 @@ class _Echo(mocks.Mocks):
     """Answers with the inputs as outputs, and refuses function calls: they would need a cluster."""
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[Any, Any]]:
+        if args.typ.endswith(":GeneratedPassword"):
+            return args.name, {**args.inputs, "password": f"generated for {args.name}"}
         return args.name, args.inputs
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]]]:

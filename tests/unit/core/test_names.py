@@ -21,7 +21,12 @@ FROZEN = {
     "NODE_PURPOSE": "flotilla.dev/purpose",
     "NODE_POOL": "flotilla.dev/pool",
     "TEAM": "flotilla.dev/team",
+    "CHART_DIGEST": "flotilla.dev/chart-digest",
+    "FILES_DIGEST": "flotilla.dev/files-digest",
     "PLATFORM_PRIORITY": "flotilla-platform",
+    "SERVING_PRIORITY": "flotilla-serving",
+    "TRAINING_PRIORITY": "flotilla-training",
+    "BATCH_PRIORITY": "flotilla-batch",
     "MAX_NAME": 63,
 }
 

@@ -172,3 +172,24 @@ def test_pod_labels_are_added_to_pods_alone() -> None:
     assert deployment["spec"]["template"]["metadata"]["labels"]["istio"] == "pilot"
     assert "istio" not in deployment["metadata"]["labels"]
     assert "istio" not in deployment["spec"]["selector"]["matchLabels"]
+
+
+def test_workload_that_removes_nodes_runs_on_system_nodes_or_nowhere() -> None:
+    affinity = workload(system_nodes_only=True).one("Deployment")["spec"]["template"]["spec"]["affinity"]
+
+    assert affinity == {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "flotilla.dev/purpose", "operator": "In", "values": ["system"]}]}
+                ]
+            }
+        }
+    }
+
+
+def test_account_carries_what_a_cloud_grants_a_role_by() -> None:
+    account = workload(account_annotations={"eks.amazonaws.com/role-arn": "r"}).one("ServiceAccount")
+
+    assert account["metadata"]["annotations"] == {"eks.amazonaws.com/role-arn": "r"}
+    assert "annotations" not in workload().one("ServiceAccount")["metadata"]

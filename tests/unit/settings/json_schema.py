@@ -44,11 +44,13 @@ def faults(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = Non
 
 
 def _faults_of_map(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any]) -> list[str]:
-    properties = schema.get("properties", {})
+    properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     found = [name for name in schema.get("required", []) if name not in value]
     for name, inner in value.items():
         if name in properties:
             found += faults(inner, properties[name], root, name)
+        elif named := [each for pattern, each in patterns.items() if re.search(pattern, name)]:
+            found += faults(inner, named[0], root, name)
         elif schema.get("additionalProperties") is False:
             found.append(name)
     return found

@@ -1,0 +1,1 @@
+"""What makes accelerators schedulable, labelled and measured."""

@@ -1,0 +1,27 @@
+"""Azure virtual machines, by the Karpenter that AKS runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from infra.components.cluster.node_pools import machines
+from infra.components.cluster.node_pools.karpenter import NodeClass
+
+if TYPE_CHECKING:
+    from infra.settings.models.autoscaler import Azure
+    from infra.settings.models.node_pools import NodePool
+
+GIB = 1024**3
+
+
+def node_class(pool: NodePool, provider: Azure) -> NodeClass:
+    """Return the pool's AKSNodeClass.
+
+    Source: https://github.com/Azure/karpenter-provider-azure, `pkg/apis/crds/karpenter.azure.com_aksnodeclasses.yaml`.
+    """
+    spec: dict[str, Any] = {"imageFamily": provider.image_family}
+    if pool.disk:
+        spec["osDiskSizeGB"] = int(pool.disk.size.value) // GIB
+    return NodeClass(
+        api_version="karpenter.azure.com/v1beta1", kind="AKSNodeClass", spec=spec, limits=machines.whole(pool)
+    )

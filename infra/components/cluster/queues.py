@@ -1,0 +1,164 @@
+"""Kueue: jobs wait until all of them fits their team's quota, and the flavors of machines that quotas are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+import yaml
+from pulumi_kubernetes.apiextensions import CustomResource
+
+from infra import chart_sources, versions
+from infra.core import names, traffic
+from infra.core.chart import Chart, ChartArgs
+from infra.core.component import Component
+from infra.core.namespace import Namespace
+from infra.core.parts import Port, Reach, webhook
+
+if TYPE_CHECKING:
+    from infra.settings.models.node_pools import NodePool
+    from infra.settings.models.scheduling import Kueue
+
+NAME = "kueue"
+NAMESPACE = "kueue-system"
+PART_OF = "cluster"
+API = "kueue.x-k8s.io/v1beta2"
+LEASE = "c1f6bfd2.kueue.x-k8s.io"
+BLOCKING = ("NoSchedule", "NoExecute")
+
+FRAMEWORKS = (
+    "batch/job",
+    "jobset.x-k8s.io/jobset",
+    "kubeflow.org/jaxjob",
+    "kubeflow.org/paddlejob",
+    "kubeflow.org/pytorchjob",
+    "kubeflow.org/tfjob",
+    "kubeflow.org/xgboostjob",
+    "trainer.kubeflow.org/trainjob",
+)
+"""Kinds that queue. Not MPIJob: Kueue knows only its v2beta1, the training operator only v1."""
+
+UNCOUNTED = ("ephemeral-storage", "hugepages-", "rdma/", "vpc.amazonaws.com/")
+"""Prefixes of resources that no quota bounds: a job that requests them must not wait for what never comes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueuesArgs:
+    """What queues are declared from.
+
+    Args:
+        settings: how jobs queue.
+        pools: the cluster's pools; each that teams run on is a flavor.
+    """
+
+    settings: Kueue
+    pools: Sequence[NodePool]
+
+
+class Queues(Component):
+    """Owns Kueue's release where nobody else brings it, a ResourceFlavor for each pool, and who may look at queues.
+
+    A flavor carries its pool's taints: a job goes there only if its pods tolerate them, so none that needs no GPU ever
+    takes a GPU node. Each team's queue is the team's own component.
+
+    Attributes:
+        ready: what a team's queue must wait for.
+
+    Source: https://github.com/kubernetes-sigs/kueue, tag v0.15.0, `charts/kueue` and `config/components`.
+    """
+
+    group = "cluster"
+
+    def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, opts)
+        installed = self._install(args.settings) if args.settings.installed == "install" else []
+        flavors = [self._flavor(pool, installed) for pool in args.pools if pool.purpose != "system"]
+        self._viewers()
+        self.ready: list[pulumi.Resource] = [*installed, *flavors]
+        self.register_outputs({})
+
+    def _install(self, settings: Kueue) -> list[pulumi.Resource]:
+        namespace = Namespace(NAMESPACE, part_of=PART_OF, opts=self.child())
+        ports = [webhook(9443), Port(name="https-metrics", number=8443, reach=Reach.CLUSTER)]
+        traffic.network_policy(NAME, namespace.name, ports, names.labels(NAME, part_of=PART_OF), self.child())
+        chart = Chart(
+            NAME,
+            ChartArgs(source=chart_sources.KUEUE, namespace=namespace.name, part_of=PART_OF, values=_values(settings)),
+            opts=self.child(),
+        )
+        return chart.ready
+
+    def _flavor(self, pool: NodePool, after: list[pulumi.Resource]) -> pulumi.Resource:
+        taints = [taint.model_dump() for taint in pool.taints if taint.effect in BLOCKING]
+        return CustomResource(
+            f"flavor-{pool.name}",
+            api_version=API,
+            kind="ResourceFlavor",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=pool.name, labels=names.labels(pool.name, part_of=PART_OF)),
+            spec={"nodeLabels": {names.NODE_POOL: pool.name}, **({"nodeTaints": taints} if taints else {})},
+            opts=self.child(depends_on=after),
+        )
+
+    def _viewers(self) -> None:
+        role = "flotilla-queues-view"
+        aggregated = {"rbac.authorization.kubeflow.org/aggregate-to-kubeflow-view": "true"}
+        k8s.rbac.v1.ClusterRole(
+            role,
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=role, labels=names.labels(role, part_of=PART_OF) | aggregated),
+            rules=[
+                k8s.rbac.v1.PolicyRuleArgs(
+                    api_groups=["kueue.x-k8s.io"],
+                    resources=["localqueues", "workloads"],
+                    verbs=["get", "list", "watch"],
+                )
+            ],
+            opts=self.child(),
+        )
+
+
+def _values(settings: Kueue) -> dict[str, Any]:
+    """Return what the chart is told: replicas, spread and priority as of any workload of the platform."""
+    image = versions.KUEUE
+    selector = {"matchLabels": names.selector(NAME)}
+    return {
+        "controllerManager": {
+            "replicas": settings.replicas,
+            "podDisruptionBudget": {"enabled": True, "minAvailable": settings.replicas - 1},
+            "topologySpreadConstraints": [
+                {
+                    "maxSkew": 1,
+                    "topologyKey": key,
+                    "whenUnsatisfiable": "DoNotSchedule",
+                    "nodeTaintsPolicy": "Honor",
+                    "labelSelector": selector,
+                }
+                for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+            ],
+            "manager": {
+                "priorityClassName": names.PLATFORM_PRIORITY,
+                "image": {"repository": image.repository, "tag": image.tag, "pullPolicy": "IfNotPresent"},
+                "resources": settings.resources.as_manifest(),
+            },
+        },
+        "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(_configuration(settings), sort_keys=False)},
+    }
+
+
+def _configuration(settings: Kueue) -> dict[str, Any]:
+    """Return Kueue's own configuration: jobs of teams only, each counted by what quotas bound."""
+    ready = {"waitForPodsReady": {"timeout": settings.ready_within}} if settings.ready_within else {}
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": LEASE},
+        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": names.TEAM, "operator": "Exists"}]},
+        "integrations": {"frameworks": list(FRAMEWORKS)},
+        "resources": {"excludeResourcePrefixes": list(UNCOUNTED)},
+        **ready,
+    }

@@ -1,0 +1,1 @@
+"""Databases, events and the object store: what the platform keeps its state in."""

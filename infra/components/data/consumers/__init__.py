@@ -1,0 +1,1 @@
+"""What the components of Kubeflow read to find their databases."""

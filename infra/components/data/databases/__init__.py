@@ -1,0 +1,1 @@
+"""Database servers: those of others, and clusters that operators run here."""

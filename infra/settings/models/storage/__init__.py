@@ -1,0 +1,1 @@
+"""Storage classes, drivers and volumes."""

@@ -1,0 +1,1 @@
+"""Checks everything an environment stands on before anything is applied to it."""

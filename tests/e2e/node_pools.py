@@ -1,0 +1,231 @@
+"""A sandbox whose cpu and gpu nodes are made and removed by the real Karpenter, and what tests ask of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from infra.components.cluster.node_pools import controller
+from infra.core import names
+from sandbox.nodes import Node
+from tests.e2e.objects import namespace
+from tests.e2e.platform import Platform
+
+if TYPE_CHECKING:
+    from sandbox.api import Json
+    from sandbox.cluster import Sandbox
+
+PROGRAM = Path(__file__).parent / "programs" / "node_pools"
+ZONES = ["local-a", "local-b", "local-c"]
+GPU = "nvidia.com/gpu"
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{controller.NAMESPACE}/leases/{controller.LEASE}"
+PODS = f"/api/v1/namespaces/{controller.NAMESPACE}/pods?labelSelector=app.kubernetes.io/name={controller.NAME}"
+CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
+
+A100, H100 = "gpu-a100", "gpu-h100"
+"""Pools of on-demand machines, and of spot machines with others in reserve."""
+
+SYSTEM: Json = {
+    "name": "system",
+    "purpose": "system",
+    "instanceType": "sandbox.system",
+    "machine": {"cpu": 8, "memory": "32Gi"},
+    "nodes": {"min": 3, "max": 3},
+}
+TAINT = {"key": GPU, "value": "present", "effect": "NoSchedule"}
+
+
+def system_nodes() -> list[Node]:
+    """Return the nodes that are there before any autoscaler."""
+    machine = SYSTEM["machine"]
+    return [
+        Node(
+            name=f"system-{index}",
+            zone=zone,
+            labels={names.NODE_POOL: "system", names.NODE_PURPOSE: "system"},
+            capacity={"cpu": str(machine["cpu"]), "memory": machine["memory"]},
+        )
+        for index, zone in enumerate(ZONES)
+    ]
+
+
+def gpu_pool(name: str, accelerator: str, **more: Any) -> Json:
+    """Return a pool of machines with eight GPUs that starts empty and is soon given back."""
+    return {
+        "name": name,
+        "purpose": "gpu",
+        "instanceType": name.replace("gpu-", "sandbox."),
+        "machine": {"cpu": 96, "memory": "1152Gi", "gpus": 8, "accelerator": accelerator},
+        "nodes": {"min": 0, "max": 6},
+        "taints": [TAINT],
+        "disruption": {"after": "5s"},
+        **more,
+    }
+
+
+def settings() -> Json:
+    """Return the settings of the tests' cluster."""
+    return {
+        "region": "local",
+        "zones": ZONES,
+        "nodePools": [
+            SYSTEM,
+            gpu_pool(A100, "NVIDIA-A100-SXM4-40GB"),
+            gpu_pool(H100, "NVIDIA-H100-80GB-HBM3", capacityType="spot-or-on-demand"),
+        ],
+        "autoscaler": {
+            "kind": "karpenter",
+            "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+            "provider": {"cloud": "kwok", "bootTime": "4s"},
+        },
+    }
+
+
+def pytorch_job(name: str, *, pool: str, workers: int, seconds: int | None = None) -> Json:
+    """Return a PyTorchJob of a master and workers with eight GPUs each.
+
+    Args:
+        name: its name.
+        pool: the pool its pods choose.
+        workers: how many workers.
+        seconds: after how long its pods end with success; never when None.
+    """
+    container = {
+        "name": "pytorch",
+        "image": "docker.io/kubeflow/pytorch-dist-mnist:v1-855e096",
+        "resources": {"requests": {"cpu": "32", "memory": "128Gi", GPU: "8"}, "limits": {GPU: "8"}},
+    }
+    template = {
+        "metadata": {"annotations": {"sandbox.flotilla.dev/completes-after": f"{seconds}s"} if seconds else {}},
+        "spec": {
+            "nodeSelector": {names.NODE_POOL: pool},
+            "tolerations": [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
+            "containers": [container],
+        },
+    }
+    one: Json = {"restartPolicy": "OnFailure", "template": template, "replicas": 1}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": name},
+        "spec": {"pytorchReplicaSpecs": {"Master": one, "Worker": {**one, "replicas": workers}}},
+    }
+
+
+class Pools(Platform):
+    """The tests' cluster, and a namespace for jobs.
+
+    Args:
+        sandbox: a running sandbox with the system pool's nodes only.
+        folder: an empty folder.
+    """
+
+    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+        super().__init__(sandbox, folder)
+        file = folder / "settings.json"
+        file.write_text(json.dumps(settings()))
+        self.variables["NODE_POOLS_SETTINGS"] = str(file)
+        self.run_program(PROGRAM)
+        with sandbox.api() as api:
+            self.namespace = namespace(api)
+
+    def situation(self) -> str:
+        """Return what helps to understand a failure: also nodes, claims, and what Karpenter last said."""
+        parts = [super().situation(), self.kubectl("get", "nodes,nodeclaims,nodepools", "-o", "wide").stdout]
+        for log in sorted(self.sandbox.layout.pods.glob(f"{controller.NAMESPACE}_*/*.log")):
+            parts += [f"== {log.parent.name}", *log.read_text(errors="replace").splitlines()[-25:]]
+        return "\n".join(parts)
+
+    def start(self, job: Json) -> Json:
+        """Submit a job, once the operator's webhook takes it."""
+        job["metadata"]["namespace"] = self.namespace
+        self.eventually(lambda: self.submit(job, user="").returncode == 0, "the job's admission")
+        return job
+
+    def nodes(self, pool: str) -> dict[str, Json]:
+        """Return a pool's nodes by name."""
+        found = self.get(f"/api/v1/nodes?labelSelector={names.NODE_POOL}={pool}")["items"]
+        return {node["metadata"]["name"]: node for node in found}
+
+    def claims(self, pool: str) -> dict[str, Json]:
+        """Return a pool's NodeClaims by name."""
+        found = self.get(f"{CLAIMS}?labelSelector=karpenter.sh/nodepool={pool}")["items"]
+        return {claim["metadata"]["name"]: claim for claim in found}
+
+    def labels(self, pool: str, key: str) -> list[str]:
+        """Return the values of a label on a pool's nodes, sorted."""
+        return sorted(node["metadata"]["labels"][key] for node in self.nodes(pool).values())
+
+    def is_empty(self, pool: str) -> bool:
+        """Return whether a pool has neither nodes nor claims."""
+        return not self.nodes(pool) and not self.claims(pool)
+
+    def phases(self, job: Json) -> list[str]:
+        """Return the phases of a job's pods, sorted."""
+        return sorted(pod["status"]["phase"] for pod in self.pods_of(job).values())
+
+    def condition(self, job: Json, kind: str) -> bool:
+        """Return whether a job has a condition."""
+        path = f"/apis/kubeflow.org/v1/namespaces/{self.namespace}/pytorchjobs/{job['metadata']['name']}"
+        conditions: list[Json] = self.get(path).get("status", {}).get("conditions", [])
+        return any(each["type"] == kind and each["status"] == "True" for each in conditions)
+
+    def lose(self, node: str) -> None:
+        """Let a machine vanish from one moment to the next, its Node object with it."""
+        self.kubectl("patch", "node", node, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        done = self.kubectl("delete", "node", node)
+        assert done.returncode == 0, done.stderr
+
+    def events(self, pod: str) -> str:
+        """Return what the cluster says of a pod."""
+        path = f"/api/v1/namespaces/{self.namespace}/events?fieldSelector=involvedObject.name={pod}"
+        return "\n".join(event["message"] for event in self.get(path)["items"])
+
+    def is_whole(self, pool: str) -> bool:
+        """Return whether each claim of a pool has one node and each node a claim."""
+        claims, nodes = self.claims(pool), self.nodes(pool)
+        named = sorted(claim["status"].get("nodeName", "") for claim in claims.values())
+        return named == sorted(nodes)
+
+    def leader(self) -> str | None:
+        """Return the autoscaler's pod that holds the lease, if one of the present ones does."""
+        lease = self.find(LEASE)
+        holder: str = lease["spec"].get("holderIdentity", "") if lease else ""
+        return next((pod for pod in self.replicas() if holder.startswith(f"{pod}_")), None)
+
+    def replicas(self) -> dict[str, Json]:
+        """Return the autoscaler's pods by name."""
+        return {pod["metadata"]["name"]: pod for pod in self.get(PODS)["items"]}
+
+    def kill(self, pod: str) -> None:
+        """Kill an autoscaler's process, and once more when it comes back: then the other replica takes the lead."""
+        first = self._process(pod)
+        os.kill(first, signal.SIGKILL)
+        self.eventually(lambda: self._process(pod) not in (0, first), f"a restart of {pod}")
+        os.kill(self._process(pod), signal.SIGKILL)
+
+    def run_out_of(self, *shortages: Json) -> None:
+        """Let the machines of these types, zones and ways of buying be sold out; none at all ends every shortage."""
+        manifest = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": controller.SHORTAGES, "namespace": controller.NAMESPACE},
+            "data": {"shortages.json": json.dumps(shortages)},
+        }
+        done = self.kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps(manifest))
+        assert done.returncode == 0, done.stderr
+        self.eventually(lambda: all(self._knows(pod, shortages) for pod in self.replicas()), "the shortages' arrival")
+
+    def _knows(self, pod: str, shortages: tuple[Json, ...]) -> bool:
+        folder = self.sandbox.layout.pods / f"{controller.NAMESPACE}_{pod}"
+        return any(json.loads(file.read_text()) == list(shortages) for file in folder.rglob("shortages.json"))
+
+    def _process(self, pod: str) -> int:
+        file = self.sandbox.layout.pods / f"{controller.NAMESPACE}_{pod}" / f"{controller.NAME}.pid"
+        try:
+            return int(file.read_text())
+        except (FileNotFoundError, ValueError):
+            return 0

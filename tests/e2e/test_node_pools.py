@@ -1,0 +1,74 @@
+"""Pools that exist only while they are used: the real Karpenter grows them from zero and gives them back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from infra.components.cluster.node_pools import controller
+from infra.core import names
+from tests.e2e.node_pools import A100, PODS, ZONES, Pools, pytorch_job
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(autouse=True)
+def empty(pools: Pools) -> Iterator[None]:
+    """Leave the pools as they were, so that tests do not depend on one another."""
+    yield
+    pools.remove_jobs()
+    pools.eventually(lambda: pools.is_empty(A100), "the pool's return to zero", 180)
+
+
+def test_autoscaler_runs_twice_in_two_zones_and_on_system_nodes_only(pools: Pools) -> None:
+    hosts = {node["metadata"]["name"]: node for node in pools.get("/api/v1/nodes")["items"]}
+    used = [hosts[pod["spec"]["nodeName"]]["metadata"]["labels"] for pod in pools.get(PODS)["items"]]
+
+    assert len(used) == 2
+    assert {labels[names.NODE_PURPOSE] for labels in used} == {"system"}
+    assert len({labels["topology.kubernetes.io/zone"] for labels in used}) == 2
+    budget = pools.get(f"/apis/policy/v1/namespaces/{controller.NAMESPACE}/poddisruptionbudgets/{controller.NAME}")
+    assert budget["spec"]["maxUnavailable"] == 1
+    assert pools.leader() in pools.replicas()
+
+
+def test_pool_grows_from_zero_to_what_a_job_needs_and_back_to_zero(pools: Pools) -> None:
+    assert pools.is_empty(A100)
+
+    job = pools.start(pytorch_job("exact", pool=A100, workers=4, seconds=20))
+
+    pools.eventually(lambda: pools.phases(job) == ["Running"] * 5, "five running pods", 180)
+    assert len(pools.nodes(A100)) == 5
+    assert pools.is_whole(A100)
+    assert set(pools.labels(A100, "topology.kubernetes.io/zone")) <= set(ZONES)
+    pools.eventually(lambda: pools.condition(job, "Succeeded"), "the job's success", 120)
+    pools.eventually(lambda: pools.is_empty(A100), "the pool's return to zero", 180)
+
+
+def test_pod_beyond_the_limit_stays_pending_and_its_event_names_the_limit(pools: Pools) -> None:
+    job = pools.start(pytorch_job("vast", pool=A100, workers=6))
+
+    pools.eventually(lambda: pools.phases(job) == ["Pending", *["Running"] * 6], "six running pods of seven", 180)
+    (waiting,) = [name for name, pod in pools.pods_of(job).items() if pod["status"]["phase"] == "Pending"]
+    named = re.compile(f"limits .*nodepool.*{A100}")
+    pools.eventually(lambda: bool(named.search(pools.events(waiting))), "an event that names the pool's limit")
+    assert len(pools.nodes(A100)) == 6
+
+
+@pytest.mark.parametrize("moment", ["claimed", "booting"])
+def test_leader_killed_while_the_pool_grows_loses_and_doubles_no_node(pools: Pools, moment: str) -> None:
+    leader = pools.leader()
+    assert leader
+    (other,) = pools.replicas().keys() - {leader}
+    job = pools.start(pytorch_job(f"survives-{moment}", pool=A100, workers=4))
+
+    made = pools.claims if moment == "claimed" else pools.nodes
+    pools.eventually(lambda: bool(made(A100)), f"the first machine, {moment}")
+    pools.kill(leader)
+
+    pools.eventually(lambda: pools.leader() == other, "the other replica's lead")
+    pools.eventually(lambda: pools.phases(job) == ["Running"] * 5, "five running pods", 180)
+    assert len(pools.nodes(A100)) == 5
+    assert pools.is_whole(A100)
