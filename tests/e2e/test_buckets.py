@@ -138,6 +138,7 @@ def test_objects_and_buckets_of_others_stay(server: MinIo, tmp_path: Path) -> No
         (None, {}, "cannot be read: the Secret it comes from lacks the key"),
         (new_password(), {"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "WAIT_SECONDS": "1"}, "does not answer"),
     ],
+    ids=["wrong", "empty", "missing", "nobody answers"],
 )
 def test_failure_is_one_line_that_shows_no_key(
     server: MinIo, tmp_path: Path, secret: str | None, more: dict[str, str], message: str
