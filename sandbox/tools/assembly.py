@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sandbox.tools.plan import Plan
     from sandbox.tools.progress import Progress
 
-_SCRIPTS = Path(__file__).resolve().parent / "scripts"
+SCRIPTS = Path(__file__).resolve().parent / "scripts"
 PREFIX = "set"
 _ENGINE_HELPERS = ("pulumi-language-python", "pulumi-language-python-exec", "pulumi-resource-pulumi-python")
 
@@ -33,7 +33,7 @@ def contents(plan: Plan) -> dict[str, Path]:
             content[f"plugins/{name.removeprefix('pulumi-')}-v{choice.module.version}/{name}"] = choice.path
         else:
             content[f"bin/{choice.tool.name}"] = choice.path
-    helpers = _official_helpers(plan) or {path.name: path for path in _SCRIPTS.iterdir() if path.is_file()}
+    helpers = _official_helpers(plan) or {path.name: path for path in SCRIPTS.iterdir() if path.is_file()}
     return content | {f"bin/{name}": path for name, path in helpers.items()}
 
 
@@ -41,12 +41,12 @@ def folder_for(content: Mapping[str, Path]) -> Path:
     """Return the folder for `content`: the same content always has the same one."""
     parts: list[str | bytes] = []
     for name, source in sorted(content.items()):
-        parts += [name, source.read_bytes() if source.parent == _SCRIPTS else str(source)]
+        parts += [name, source.read_bytes() if source.parent == SCRIPTS else str(source)]
     return store.root() / f"{PREFIX}-{store.key_of(parts)}"
 
 
 def is_whole(folder: Path, content: Mapping[str, Path]) -> bool:
-    """Tell whether `folder` holds all of `content`, each the same file as its source."""
+    """Tell whether `folder` holds all of `content`, each the same file as its source, or of its text."""
     return all(_is_same(folder / name, source) for name, source in content.items())
 
 
@@ -73,7 +73,7 @@ def _official_helpers(plan: Plan) -> dict[str, Path]:
 
 def _place(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.parent == _SCRIPTS:
+    if source.parent == SCRIPTS:
         shutil.copy2(source, target)
         target.chmod(0o755)
     elif source.is_relative_to(store.root()):
@@ -95,5 +95,7 @@ def _is_same(path: Path, source: Path) -> bool:
         here, there = path.stat(), source.stat()
     except OSError:
         return False
+    if source.parent == SCRIPTS:
+        return path.read_bytes() == source.read_bytes()
     same_file = os.path.samestat(here, there)
     return same_file or (here.st_size, here.st_mtime_ns) == (there.st_size, there.st_mtime_ns)

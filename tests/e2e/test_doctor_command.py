@@ -138,6 +138,7 @@ def data(mysql: MariaDb, postgres: PostgreSql, kafka: Kafka, minio: MinIo) -> di
             "tls": tls,
             "sasl": {"mechanism": kafka.mechanism, "credentials": user},
             "admin": {"credentials": user},
+            "topics": {"prefix": "doctor."},
         },
         "objectStore": {
             "kind": "s3-compatible",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from infra.errors import FlotillaError
 from ops import cli
-from sandbox.tools import Toolchain, build, catalog, golang
+from sandbox.tools import Toolchain, assembly, build, catalog, golang
 from sandbox.tools.catalog import Module, Tool
 from sandbox.tools.golang import Go
 from sandbox.tools.versions import Version
@@ -53,6 +54,17 @@ def test_toolchain_has_every_tool_in_one_folder_and_plugins_in_the_engines_layou
     assert toolchain.path("alpha") == toolchain.bin / "alpha"
     assert toolchain.path("pulumi-resource-thing").is_relative_to(toolchain.plugins)
     assert progress.steps == [("pulumi 2.5.1", 1, 3), ("things 2.5.1", 2, 3), ("provider 2.5.1", 3, 3)]
+
+
+def test_another_checkout_of_the_same_version_finds_the_toolchain_whole(
+    go: FakeGo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Toolchain.ensure()
+    scripts = tmp_path / "checked-out-later"
+    shutil.copytree(assembly.SCRIPTS, scripts, copy_function=shutil.copyfile)
+    monkeypatch.setattr(assembly, "SCRIPTS", scripts)
+
+    assert Toolchain.find().folder == made.folder
 
 
 def test_programs_are_real_files_beside_the_engine(go: FakeGo) -> None:
