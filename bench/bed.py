@@ -18,11 +18,13 @@ from filelock import FileLock, Timeout
 
 from infra.errors import FlotillaError
 from ops.env import environment
+from ops.stand_ins import stand_in
 from sandbox.cluster import Sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
+    from infra.settings import Settings
     from sandbox.nodes import Node
     from sandbox.tools import Toolchain
 
@@ -87,19 +89,24 @@ class Bed:
 
 
 @contextmanager
-def fresh(toolchain: Toolchain, nodes: Sequence[Node], folder: Path) -> Generator[Bed]:
+def fresh(
+    toolchain: Toolchain, nodes: Sequence[Node], folder: Path, *, settings: Settings | None = None
+) -> Generator[Bed]:
     """Yield a bed on a cluster that has just been started; the cluster is ended in any case.
 
     Args:
         toolchain: the programs.
         nodes: the machines of the cluster.
         folder: keeps the log of all commands and, after a failure, all state but no process.
+        settings: an environment, whose kinds that nobody brings here are served before anything is measured.
     """
     state = Path(tempfile.mkdtemp(prefix=BED, dir=folder))
     sandbox = _sandbox(state, toolchain)
     failed = True
     try:
         sandbox.up(nodes)
+        if settings:
+            stand_in(sandbox, settings)
         ambient = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
         yield Bed(
             folder=state,

@@ -15,6 +15,7 @@ from sandbox.nodes import Node, from_settings
 
 if TYPE_CHECKING:
     from bench.sides import Side
+    from infra.settings import Settings
     from ops.manifests import Manifest
 
 PROGRAMS = ROOT / "bench" / "programs"
@@ -34,12 +35,14 @@ class Case:
         objects: how many.
         sides: who is measured on it.
         nodes: the machines of its clusters.
+        settings: the environment, where the objects are one's.
     """
 
     title: str
     objects: int
     sides: tuple[Side, ...]
     nodes: tuple[Node, ...] = ()
+    settings: Settings | None = None
 
 
 def environment(name: str) -> Case:
@@ -52,6 +55,7 @@ def environment(name: str) -> Case:
         objects=len(objects),
         sides=(Pulumi(name=OURS, program=ROOT / "infra", stack=name), _kubectl(objects)),
         nodes=tuple(from_settings(settings)),
+        settings=settings,
     )
 
 

@@ -38,7 +38,7 @@ def measure(case: Case, toolchain: Toolchain, folder: Path, *, repeat: int, tell
         started = time.monotonic()
         for side in case.sides if number % 2 == 0 else reversed(case.sides):
             tell(f"round {number + 1}, {side.name}")
-            with fresh(toolchain, case.nodes, folder) as bed:
+            with fresh(toolchain, case.nodes, folder, settings=case.settings) as bed:
                 for command, seconds in side.measure(bed, repeat).items():
                     times[side.name].setdefault(command, []).extend(seconds)
         last = time.monotonic() - started
