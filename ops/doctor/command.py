@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from infra.errors import FlotillaError
 from infra.paths import VALUES
 from ops.console import err, out
 
@@ -47,10 +46,11 @@ def doctor(
     from infra.settings import load
     from ops.doctor.choose import choose, groups
     from ops.doctor.report import print_table, summary, to_json
+    from ops.stack_config import named_context
 
     wanted = groups(only or ())
     settings = load(environment, values)
-    context = context or _context(environment)
+    context = context or named_context(environment)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     from ops.doctor.cluster.api import KubeApi
@@ -92,20 +92,3 @@ class _Counter:
             self._done += 1
             self._faults += sum(finding.status == "fail" for finding in findings)
             self._tell(f"{self._done} of {self._total} checks, {self._faults} faults")
-
-
-def _context(environment: str) -> str:
-    """Return the kubeconfig context of the environment's stack."""
-    import yaml
-
-    from ops.local_stack import CONTEXT, config_file
-
-    file = config_file(environment)
-    try:
-        return str(yaml.safe_load(file.read_text(encoding="utf-8"))["config"][CONTEXT])
-    except (FileNotFoundError, KeyError, TypeError, yaml.YAMLError) as error:
-        raise FlotillaError(
-            "the stack names no cluster",
-            where=str(file),
-            remedy="Say which: --context CONTEXT-OF-YOUR-KUBECONFIG, or write flotilla:context there",
-        ) from error

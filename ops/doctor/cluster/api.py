@@ -11,6 +11,7 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from infra.core.crds.cluster import Cluster
+from ops.doctor.patience import patience
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ class KubeApi:
         )
         self._client.configuration.retries = 0
         self._client.rest_client.pool_manager.connection_pool_kw["retries"] = 0
-        self._patience = timeout * 0.8
+        self._patience = patience(timeout)
 
     @property
     def server(self) -> str:

@@ -67,7 +67,7 @@ def _reach(probe: KafkaProbe, node: dict[str, Any]) -> Verdict:
     address = Address(host=str(node["host"]), port=int(node["port"]))
     try:
         endpoint = Endpoint(name=probe.target.name, address=address, upgrade=direct)
-        with contextlib.closing(open_connection(endpoint, probe.timeout * 0.8)):
+        with contextlib.closing(open_connection(endpoint, probe.patience)):
             return ok(f"broker {node['broker_id']} can be reached at {address}")
     except UnreachableError as error:
         cause = error.__cause__

@@ -47,7 +47,7 @@ def _look(probe: KafkaProbe, endpoint: Endpoint, login: Login | None) -> Verdict
     address, subject = endpoint.address, endpoint.subject
     try:
         with contextlib.ExitStack() as stack:
-            connection: socket.socket = stack.enter_context(open_connection(endpoint, probe.timeout * 0.8))
+            connection: socket.socket = stack.enter_context(open_connection(endpoint, probe.patience))
             if probe.files.tls.enabled:
                 context = probe.files.context()
                 connection = stack.enter_context(context.wrap_socket(connection, server_hostname=address.host))

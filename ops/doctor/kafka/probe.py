@@ -11,11 +11,9 @@ from kafka.net.compat import KafkaNetClient
 
 from ops.doctor.check import Verdict, fail
 from ops.doctor.network.endpoint import Endpoint, direct
-from ops.doctor.secret import secrets_in
-from ops.doctor.tls import TlsFiles
+from ops.doctor.server_probe import ServerProbe
 
 if TYPE_CHECKING:
-    from ops.doctor.secret import Secret
     from ops.doctor.targets import KafkaTarget
 
 
@@ -23,7 +21,7 @@ _ELSEWHERE = (errors.KafkaConnectionError, errors.NodeNotReadyError)
 _PAUSE_SECONDS = 0.1
 
 
-class KafkaProbe:
+class KafkaProbe(ServerProbe["KafkaTarget"]):
     """A cluster.
 
     Args:
@@ -32,25 +30,15 @@ class KafkaProbe:
     """
 
     def __init__(self, target: KafkaTarget, timeout: float) -> None:
-        self.target = target
-        self.timeout = timeout
-        self.files = TlsFiles(target.tls)
-        self.secrets: frozenset[Secret] = frozenset(secrets_in(target))
-        self.endpoints = tuple(
-            Endpoint(name=target.name, address=address, upgrade=direct) for address in target.bootstrap
-        )
+        endpoints = (Endpoint(name=target.name, address=address, upgrade=direct) for address in target.bootstrap)
+        super().__init__(target, endpoints, timeout)
         self._admin: KafkaAdminClient | None = None
         self._connections: list[KafkaNetClient] = []
 
     @property
-    def subject(self) -> str:
-        """Return where the target is declared, and the cluster's first broker."""
-        return self.endpoints[0].subject
-
-    @property
     def patience_ms(self) -> int:
         """Return milliseconds that one answer may take, less what is needed to say so."""
-        return int(self.timeout * 800)
+        return int(self.patience * 1000)
 
     @property
     def user(self) -> str:

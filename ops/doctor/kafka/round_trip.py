@@ -66,7 +66,7 @@ def _write_and_read(probe: KafkaProbe, topic: str) -> Iterator[Verdict]:
     asked = clock.now()
     try:
         with contextlib.closing(_producer(probe)) as producer:
-            producer.send(topic, _RECORD, partition=0).get(timeout=probe.timeout * 0.8)
+            producer.send(topic, _RECORD, partition=0).get(timeout=probe.patience)
     except errors.NotEnoughReplicasError:
         yield fail("too few brokers are in sync to acknowledge a record", run="Start the missing brokers")
         return

@@ -11,14 +11,12 @@ import pymysql
 from ops.doctor.check import Verdict, fail
 from ops.doctor.network import endpoint
 from ops.doctor.network.endpoint import Endpoint
-from ops.doctor.secret import secrets_in
-from ops.doctor.tls import TlsFiles
+from ops.doctor.server_probe import ServerProbe
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
     from pymysql.cursors import Cursor
 
-    from ops.doctor.secret import Secret
     from ops.doctor.targets import Address, Login, MySqlTarget
 
 ACCESS_DENIED = frozenset({1045, 1698})
@@ -28,7 +26,7 @@ _INSECURE_TRANSPORT = frozenset({3159})
 _WRONG_PLUGIN = frozenset({1251, 1275, 1524, 2059, 2061})
 
 
-class MySqlProbe:
+class MySqlProbe(ServerProbe["MySqlTarget"]):
     """One server of a target.
 
     Args:
@@ -38,18 +36,9 @@ class MySqlProbe:
     """
 
     def __init__(self, target: MySqlTarget, address: Address, timeout: float) -> None:
-        self.target = target
+        super().__init__(target, [Endpoint(name=target.name, address=address, upgrade=endpoint.mysql)], timeout)
         self.address = address
-        self.timeout = timeout
-        self.files = TlsFiles(target.tls)
-        self.secrets: frozenset[Secret] = frozenset(secrets_in(target))
-        self.endpoints = (Endpoint(name=target.name, address=address, upgrade=endpoint.mysql),)
         self._connection: Connection[Cursor] | None = None
-
-    @property
-    def subject(self) -> str:
-        """Return where the target is declared, and which server this is."""
-        return self.endpoints[0].subject
 
     @property
     def is_writer(self) -> bool:
@@ -64,7 +53,7 @@ class MySqlProbe:
 
     def connect(self, user: Login, database: str | None = None) -> Connection[Cursor]:
         """Return a new connection for a user; the caller closes it."""
-        patience = max(1, int(self.timeout * 0.8))
+        patience = max(1, int(self.patience))
         return pymysql.connect(
             host=self.address.host,
             port=self.address.port,

@@ -11,6 +11,7 @@ from cryptography import x509
 from ops.doctor.check import Verdict, Verdicts, check, fail, ok, skip, warn
 from ops.doctor.network.endpoint import NoTlsError
 from ops.doctor.network.reach import UnreachableError, open_connection, side_by_side, unreachable
+from ops.doctor.patience import patience
 
 if TYPE_CHECKING:
     from ops.doctor.network.endpoint import Endpoint, Networked
@@ -44,7 +45,7 @@ def tls(probe: Networked) -> Verdicts:
     files = probe.files
     if not files.tls.enabled:
         return [skip("the settings want no TLS")]
-    return side_by_side(probe.endpoints, lambda endpoint: _look(endpoint, files, probe.timeout * 0.8))
+    return side_by_side(probe.endpoints, lambda endpoint: _look(endpoint, files, patience(probe.timeout)))
 
 
 def _look(endpoint: Endpoint, files: TlsFiles, timeout: float) -> Verdict:

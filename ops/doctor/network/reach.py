@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from ops.doctor.check import Verdict, Verdicts, check, fail, ok, skip
 from ops.doctor.network.endpoint import Endpoint, Networked
+from ops.doctor.patience import patience
 
 T = TypeVar("T")
 
@@ -89,7 +90,7 @@ def _resolve(endpoint: Endpoint) -> Verdict:
 def _connect(endpoint: Endpoint, timeout: float) -> Verdict:
     address = endpoint.address
     try:
-        with contextlib.closing(_dial(endpoint, timeout * 0.8)):
+        with contextlib.closing(_dial(endpoint, patience(timeout))):
             return ok("accepts connections", subject=endpoint.subject)
     except TimeoutError:
         what, advice = "does not answer: packets are dropped", "Open the port in the firewalls on the way"

@@ -13,11 +13,9 @@ from urllib3.exceptions import HTTPError
 
 from ops.doctor.check import Verdict, fail
 from ops.doctor.network.endpoint import Endpoint, direct
-from ops.doctor.secret import secrets_in
-from ops.doctor.tls import TlsFiles
+from ops.doctor.server_probe import ServerProbe
 
 if TYPE_CHECKING:
-    from ops.doctor.secret import Secret
     from ops.doctor.targets import Bucket, ObjectStoreTarget
 
 DENIED = frozenset({"AccessDenied", "AllAccessDisabled", "AccountProblem"})
@@ -26,7 +24,7 @@ _ELSEWHERE = frozenset({"AuthorizationHeaderMalformed", "PermanentRedirect", "Il
 _DEFAULT_REGION = "us-east-1"
 
 
-class ObjectStoreProbe:
+class ObjectStoreProbe(ServerProbe["ObjectStoreTarget"]):
     """A store.
 
     Args:
@@ -35,11 +33,7 @@ class ObjectStoreProbe:
     """
 
     def __init__(self, target: ObjectStoreTarget, timeout: float) -> None:
-        self.target = target
-        self.timeout = timeout
-        self.files = TlsFiles(target.tls)
-        self.secrets: frozenset[Secret] = frozenset(secrets_in(target))
-        self.endpoints = (Endpoint(name=target.name, address=target.endpoint, upgrade=direct),)
+        super().__init__(target, [Endpoint(name=target.name, address=target.endpoint, upgrade=direct)], timeout)
         self.reachable: tuple[Bucket, ...] = ()
         login = target.login
         credentials = (
@@ -66,19 +60,9 @@ class ObjectStoreProbe:
             trust_env=False,
         )
 
-    @property
-    def subject(self) -> str:
-        """Return where the target is declared, and the store's address."""
-        return self.endpoints[0].subject
-
     def about(self, bucket: Bucket) -> str:
         """Return what a bucket is called in findings."""
         return f"{self.target.name} bucket {bucket.name}"
-
-    @property
-    def patience(self) -> float:
-        """Return seconds that one answer may take, less what is needed to say so."""
-        return self.timeout * 0.8
 
     @property
     def user(self) -> str:

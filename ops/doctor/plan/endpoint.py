@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Literal
 
 from ops.doctor.network import endpoint
 from ops.doctor.network.endpoint import Endpoint
-from ops.doctor.secret import secrets_in
-from ops.doctor.tls import TlsFiles
+from ops.doctor.server_probe import ServerProbe
 
 if TYPE_CHECKING:
     from ops.doctor.check import Verdict
     from ops.doctor.network.endpoint import Upgrade
-    from ops.doctor.secret import Secret
     from ops.doctor.targets import EndpointTarget
 
 _UPGRADES: dict[str, Upgrade] = {"mysql": endpoint.mysql, "postgresql": endpoint.postgres}
 
 
-class EndpointProbe:
+class EndpointProbe(ServerProbe["EndpointTarget"]):
     """Addresses.
 
     Args:
@@ -30,18 +28,9 @@ class EndpointProbe:
     def __init__(
         self, target: EndpointTarget, timeout: float, protocol: Literal["mysql", "postgresql", "direct"] = "direct"
     ) -> None:
-        self.timeout = timeout
-        self.files = TlsFiles(target.tls)
-        self.secrets: frozenset[Secret] = frozenset(secrets_in(target))
         upgrade = _UPGRADES.get(protocol, endpoint.direct)
-        self.endpoints = tuple(
-            Endpoint(name=target.name, address=address, upgrade=upgrade) for address in target.addresses
-        )
-
-    @property
-    def subject(self) -> str:
-        """Return where the target is declared, and its first address."""
-        return self.endpoints[0].subject
+        endpoints = (Endpoint(name=target.name, address=address, upgrade=upgrade) for address in target.addresses)
+        super().__init__(target, endpoints, timeout)
 
     def explain(self, error: Exception) -> Verdict | None:
         """Return None: network checks judge their errors themselves."""

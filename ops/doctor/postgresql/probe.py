@@ -12,11 +12,9 @@ from psycopg import sql
 from ops.doctor.check import Verdict, fail
 from ops.doctor.network import endpoint
 from ops.doctor.network.endpoint import Endpoint
-from ops.doctor.secret import secrets_in
-from ops.doctor.tls import TlsFiles
+from ops.doctor.server_probe import ServerProbe
 
 if TYPE_CHECKING:
-    from ops.doctor.secret import Secret
     from ops.doctor.targets import Address, Login, PostgresTarget
 
 MAINTENANCE = "postgres"
@@ -28,7 +26,7 @@ NO_PRIVILEGE = psycopg.errors.InsufficientPrivilege
 READ_ONLY = psycopg.errors.ReadOnlySqlTransaction
 
 
-class PostgresProbe:
+class PostgresProbe(ServerProbe["PostgresTarget"]):
     """One server of a target.
 
     Args:
@@ -38,18 +36,9 @@ class PostgresProbe:
     """
 
     def __init__(self, target: PostgresTarget, address: Address, timeout: float) -> None:
-        self.target = target
+        super().__init__(target, [Endpoint(name=target.name, address=address, upgrade=endpoint.postgres)], timeout)
         self.address = address
-        self.timeout = timeout
-        self.files = TlsFiles(target.tls)
-        self.secrets: frozenset[Secret] = frozenset(secrets_in(target))
-        self.endpoints = (Endpoint(name=target.name, address=address, upgrade=endpoint.postgres),)
         self._connection: Connection | None = None
-
-    @property
-    def subject(self) -> str:
-        """Return where the target is declared, and which server this is."""
-        return self.endpoints[0].subject
 
     @property
     def is_writer(self) -> bool:
@@ -72,7 +61,7 @@ class PostgresProbe:
             database: the database to connect to.
             require_auth: the one way of authentication to accept; None accepts any.
         """
-        patience = max(1, int(self.timeout * 0.8))
+        patience = max(1, int(self.patience))
         connection: Connection = psycopg.connect(
             host=self.address.host,
             port=self.address.port,

@@ -13,15 +13,13 @@ from pika.adapters.utils.connection_workflow import AMQPConnectorException
 
 from ops.doctor.check import Verdict, fail
 from ops.doctor.network.endpoint import Endpoint, direct
-from ops.doctor.secret import secrets_in
-from ops.doctor.tls import TlsFiles
+from ops.doctor.server_probe import ServerProbe
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pika.adapters.blocking_connection import BlockingConnection
 
-    from ops.doctor.secret import Secret
     from ops.doctor.targets import Address, Login, RabbitMqTarget
 
 
@@ -38,7 +36,7 @@ class ApiRefusedError(Exception):
         super().__init__(reason)
 
 
-class RabbitMqProbe:
+class RabbitMqProbe(ServerProbe["RabbitMqTarget"]):
     """A cluster.
 
     Args:
@@ -47,24 +45,10 @@ class RabbitMqProbe:
     """
 
     def __init__(self, target: RabbitMqTarget, timeout: float) -> None:
-        self.target = target
-        self.timeout = timeout
-        self.files = TlsFiles(target.tls)
-        self.secrets: frozenset[Secret] = frozenset(secrets_in(target))
         self.nodes = tuple(Endpoint(name=target.name, address=address, upgrade=direct) for address in target.hosts)
         api = Endpoint(name=f"{target.name} management", address=target.management, upgrade=direct)
-        self.endpoints = (*self.nodes, api)
+        super().__init__(target, (*self.nodes, api), timeout)
         self._api: httpx.Client | None = None
-
-    @property
-    def subject(self) -> str:
-        """Return where the target is declared, and the cluster's first node."""
-        return self.endpoints[0].subject
-
-    @property
-    def patience(self) -> float:
-        """Return seconds that one answer may take, less what is needed to say so."""
-        return self.timeout * 0.8
 
     @property
     def caller(self) -> Login:
