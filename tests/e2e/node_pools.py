@@ -155,6 +155,22 @@ class Pools(Platform):
         found = self.get(f"{CLAIMS}?labelSelector=karpenter.sh/nodepool={pool}")["items"]
         return {claim["metadata"]["name"]: claim for claim in found}
 
+    def now(self) -> str:
+        """Return the cluster's present, as a version that `ever` counts from."""
+        version: str = self.get(CLAIMS)["metadata"]["resourceVersion"]
+        return version
+
+    def ever(self, pool: str, since: str) -> tuple[set[str], set[str]]:
+        """Return the names of all claims and all nodes that a pool has had since, also of those that are gone."""
+        choices = {CLAIMS: f"karpenter.sh/nodepool={pool}", "/api/v1/nodes": f"{names.NODE_POOL}={pool}"}
+        claims, nodes = (self._added(path, label, since) for path, label in choices.items())
+        return claims, nodes
+
+    def _added(self, path: str, label: str, since: str) -> set[str]:
+        watch = f"{path}?labelSelector={label}&watch=true&resourceVersion={since}&timeoutSeconds=1"
+        events: list[Json] = [json.loads(line) for line in self.kubectl("get", "--raw", watch).stdout.splitlines()]
+        return {event["object"]["metadata"]["name"] for event in events if event["type"] == "ADDED"}
+
     def labels(self, pool: str, key: str) -> list[str]:
         """Return the values of a label on a pool's nodes, sorted."""
         return sorted(node["metadata"]["labels"][key] for node in self.nodes(pool).values())

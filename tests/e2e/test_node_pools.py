@@ -41,7 +41,7 @@ def test_pool_grows_from_zero_to_what_a_job_needs_and_back_to_zero(pools: Pools)
 
     pools.eventually(lambda: pools.phases(job) == ["Running"] * 5, "five running pods", 180)
     assert len(pools.nodes(A100)) == 5
-    assert pools.is_whole(A100)
+    pools.eventually(lambda: pools.is_whole(A100), "one node for each claim")
     assert set(pools.labels(A100, "topology.kubernetes.io/zone")) <= set(ZONES)
     pools.eventually(lambda: pools.condition(job, "Succeeded"), "the job's success", 120)
     pools.eventually(lambda: pools.is_empty(A100), "the pool's return to zero", 180)
@@ -62,6 +62,7 @@ def test_leader_killed_while_the_pool_grows_loses_and_doubles_no_node(pools: Poo
     leader = pools.leader()
     assert leader
     (other,) = pools.replicas().keys() - {leader}
+    start = pools.now()
     job = pools.start(pytorch_job(f"survives-{moment}", pool=A100, workers=4))
 
     made = pools.claims if moment == "claimed" else pools.nodes
@@ -70,5 +71,7 @@ def test_leader_killed_while_the_pool_grows_loses_and_doubles_no_node(pools: Poo
 
     pools.eventually(lambda: pools.leader() == other, "the other replica's lead")
     pools.eventually(lambda: pools.phases(job) == ["Running"] * 5, "five running pods", 180)
-    assert len(pools.nodes(A100)) == 5
-    assert pools.is_whole(A100)
+    pools.eventually(lambda: pools.is_whole(A100), "one node for each claim")
+    claims, nodes = pools.ever(A100, start)
+    assert len(claims) == len(nodes) == 5
+    assert nodes == pools.nodes(A100).keys()
