@@ -54,12 +54,16 @@ def diff(
     every: Annotated[
         bool, typer.Option("--all", help=f"Show all fields, not just the first {_SHOWN} of a CRD.")
     ] = False,
+    context: Annotated[
+        str | None, typer.Option("--context", help="Context of the kubeconfig; the stack's own by default.")
+    ] = None,
 ) -> None:
     """Show what `up` would change in an environment's CRDs, field by field."""
     from infra.core.crds.cluster import Cluster
     from infra.core.crds.compare import compare
+    from ops.stack_config import named_context
 
-    context = _context(environment)
+    context = context or named_context(environment)
     found: list[Comparison] = []
     with Cluster(context) as cluster:
         for properties in _bundles(environment, context):
@@ -145,30 +149,6 @@ def _bundles(environment: str, context: str) -> Iterator[dict[str, Any]]:
 
     for bundle in render(load(environment)).bundles.values():
         yield {**bundle, "context": context}
-
-
-def _context(environment: str) -> str:
-    """Return the kubeconfig context that the environment's stack file names."""
-    import yaml
-
-    from infra.paths import STACKS
-
-    file = STACKS / f"Pulumi.{environment}.yaml"
-    try:
-        stack = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-        return str(stack["config"]["flotilla:context"])
-    except FileNotFoundError as error:
-        raise FlotillaError(
-            "there is no such stack",
-            where=str(file),
-            remedy="`flotilla up` makes the stack local; others are in stacks/",
-        ) from error
-    except (KeyError, TypeError, yaml.YAMLError) as error:
-        raise FlotillaError(
-            "the stack names no cluster",
-            where=str(file),
-            remedy="Set it: pulumi config set flotilla:context CONTEXT-OF-YOUR-KUBECONFIG",
-        ) from error
 
 
 def _show(comparison: Comparison, bundle: str, limit: int | None) -> None:

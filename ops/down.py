@@ -13,11 +13,11 @@ def down() -> None:
     Keeps the virtual environment and the toolchain, which other checkouts share.
     """
     from infra.paths import STATE
-    from ops import local_stack
+    from ops.stack_config import config_file
     from ops.up import ENVIRONMENT
     from sandbox.cluster import Sandbox
 
     removed = Sandbox().down() or STATE.exists()
     shutil.rmtree(STATE, ignore_errors=True)
-    local_stack.config_file(ENVIRONMENT).unlink(missing_ok=True)
+    config_file(ENVIRONMENT).unlink(missing_ok=True)
     err.print(f"{ENVIRONMENT} is removed" if removed else f"{ENVIRONMENT} was not up: nothing to remove")

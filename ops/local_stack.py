@@ -11,23 +11,16 @@ import yaml
 
 from infra import paths
 from infra.errors import FlotillaError
+from ops.stack_config import CONTEXT, config_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ops.stack import Stack
     from sandbox.cluster import Sandbox
 
-CONTEXT = "flotilla:context"
 CLUSTER_UID = paths.STATE / "cluster-uid"
 LOCKS = paths.STATE / "pulumi" / ".pulumi" / "locks" / "organization" / "flotilla"
 """Where the engine's file backend keeps a stack's lock: one file for each process that holds it."""
 ENGINE = "pulumi"
-
-
-def config_file(environment: str) -> Path:
-    """Return the stack's configuration file."""
-    return paths.STACKS / f"Pulumi.{environment}.yaml"
 
 
 def write_config(environment: str, context: str) -> None:

@@ -68,7 +68,7 @@ def test_diff_needs_a_stack(
 
     (tmp_path / "Pulumi.moon.yaml").write_text("config: {}\n")
     assert run("diff", "moon") == 1
-    assert "the stack names no cluster. Set it: pulumi config set" in capsys.readouterr().err
+    assert "the stack names no cluster. Say which: --context CONTEXT, or pulumi config set" in capsys.readouterr().err
 
 
 class Anywhere:

@@ -143,7 +143,7 @@ def _container(settings: TrainingOperatorSettings) -> Container:
             liveness=Probe(path="/healthz", port="http-health", period_seconds=20),
         ),
         volumes=[
-            Volume(name="cert", path="/tmp/k8s-webhook-server/serving-certs", secret=WEBHOOK_SECRET)  # noqa: S108
+            Volume(name="cert", path="/tmp/k8s-webhook-server/serving-certs", secret=WEBHOOK_SECRET)  # noqa: S108 - in a pod
         ],
         user=1000,
     )

@@ -36,7 +36,7 @@ SOCKETS = Volume(
 )
 MPS_VOLUMES = (
     Volume(name="mps-root", path="/mps", host_path=MPS_ROOT, read_only=False),
-    Volume(name="mps-shm", path="/dev/shm", host_path=f"{MPS_ROOT}/shm", read_only=False),  # noqa: S108
+    Volume(name="mps-shm", path="/dev/shm", host_path=f"{MPS_ROOT}/shm", read_only=False),  # noqa: S108 - in a pod
 )
 
 

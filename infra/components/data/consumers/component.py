@@ -106,7 +106,7 @@ class Consumers(Component):
         """Make a user, in the Secret that the consumer reads and in one for the bootstrap Job."""
         secret, username_key, password_key = secret_of(consumer, place)
         own = Credentials(secret=secret, username_key=username_key, password_key=password_key)
-        prepared = Credentials(secret=f"user-{secret}", username_key="username", password_key="password")  # noqa: S106
+        prepared = Credentials(secret=f"user-{secret}", username_key="username", password_key="password")  # noqa: S106 - a key
         generated = GeneratedPassword(f"{secret}-password", purpose=f"{consumer}'s user", opts=self.child())
         user = names.bounded(place.schema, LONGEST_USER)
         made = [

@@ -77,7 +77,7 @@ def recipe(args: ClusterArgs) -> Recipe:
         account=bool(backup and store),
         host=f"moco-{args.name}-primary.{args.namespace}.svc",
         # May create users and databases, but is no superuser.
-        admin=Credentials(secret=f"moco-{args.name}", username="moco-writable", password_key="WRITABLE_PASSWORD"),  # noqa: S106
+        admin=Credentials(secret=f"moco-{args.name}", username="moco-writable", password_key="WRITABLE_PASSWORD"),  # noqa: S106 - a key
         tls=Tls(mode="disable"),
         instances=_instances(args),
         clients=PORT,

@@ -63,7 +63,7 @@ def recipe(args: ClusterArgs) -> Recipe:
     return Recipe(
         objects=[Custom(api=API, kind="PerconaXtraDBCluster", spec=_cluster(args))],
         host=f"{args.name}-haproxy.{args.namespace}.svc",
-        admin=Credentials(secret=f"{args.name}-secrets", username="root", password_key="root"),  # noqa: S106
+        admin=Credentials(secret=f"{args.name}-secrets", username="root", password_key="root"),  # noqa: S106 - a key
         tls=Tls(mode="disable"),
         instances={"app.kubernetes.io/instance": args.name, "app.kubernetes.io/name": "percona-xtradb-cluster"},
         clients=PORT,

@@ -74,7 +74,7 @@ def recipe(args: ClusterArgs) -> Recipe:
     return Recipe(
         objects=objects,
         host=f"{args.name}-rw.{args.namespace}.svc",
-        admin=Credentials(secret=f"{args.name}-superuser", username_key="username", password_key="password"),  # noqa: S106
+        admin=Credentials(secret=f"{args.name}-superuser", username_key="username", password_key="password"),  # noqa: S106 - a key
         tls=Tls(mode="require"),
         instances={INSTANCES: args.name},
         clients=PORT,
