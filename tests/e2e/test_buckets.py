@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from infra.components.data.object_store.buckets import environment, plan
+from infra.components.data.object_store.buckets import SCRIPT, SCRIPTS, environment, plan
 from infra.components.data.object_store.reads import TEAMS
-from infra.paths import ROOT
 from infra.settings.models.data.object_store import CompatibleStore
 from tests.e2e.aws_cli import aws_folder
 from tests.servers.process import new_password
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.e2e
 
-SCRIPT = ROOT / "infra" / "components" / "data" / "scripts" / "buckets.sh"
 BUCKETS: dict[str, Any] = {
     "pipelines": {"name": "artifacts"},
     "checkpoints": {"name": "checkpoints"},
@@ -62,7 +60,7 @@ class Job:
             **more,
         }
         return subprocess.Popen(
-            ["sh", str(SCRIPT)],
+            ["sh", str(SCRIPTS / SCRIPT)],
             env=variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

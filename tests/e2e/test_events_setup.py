@@ -42,7 +42,7 @@ class Run:
         self._command = ["/bin/sh", str(setup.SCRIPTS / script)]
         self._environment = {
             "PATH": os.environ["PATH"],
-            "SCRATCH": str(folder),
+            "TMPDIR": str(folder),
             "WAIT_SECONDS": "30",
             "TLS_CERT": "",
             "TLS_KEY": "",

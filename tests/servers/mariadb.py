@@ -13,7 +13,7 @@ import pymysql
 from tests.servers.archives import unpack_zip
 from tests.servers.install import Files, Program, make_executable
 from tests.servers.process import HOST, Login, ServerProcess, free_port, new_password, run_tool
-from tests.servers.server import Server
+from tests.servers.server import SingleServer
 
 if TYPE_CHECKING:
     from tests.servers.certificates import Certificate
@@ -52,7 +52,7 @@ def _server(program: Path, data: Path) -> list[str]:
 PROGRAM = Program(name="mariadb", unpack=_unpack)
 
 
-class MariaDb(Server):
+class MariaDb(SingleServer):
     """One MariaDB server.
 
     Args:
@@ -64,6 +64,8 @@ class MariaDb(Server):
         settings: server variables, as on the command line without the dashes.
         admin: name of the administrator, who may connect from everywhere.
     """
+
+    log_name = "mariadb.log"
 
     def __init__(
         self,
@@ -95,21 +97,6 @@ class MariaDb(Server):
             folder=folder,
         )
 
-    @property
-    def log(self) -> Path:
-        """Its log."""
-        return self.folder / "mariadb.log"
-
-    @property
-    def running(self) -> bool:
-        """Whether it runs."""
-        return self._process.running
-
-    @property
-    def pid(self) -> int:
-        """Its process id while it runs."""
-        return self._process.pid
-
     def start(self) -> None:
         """Start it, with the data it had."""
         if not self._data.exists():
@@ -124,14 +111,6 @@ class MariaDb(Server):
         )
         self._process.start()
         self._process.wait_ready(self._answers)
-
-    def stop(self) -> None:
-        """Ask it to end, and wait until it has."""
-        self._process.stop()
-
-    def kill(self) -> None:
-        """Kill it as a crash would."""
-        self._process.kill()
 
     def connect(
         self,

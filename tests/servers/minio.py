@@ -17,7 +17,7 @@ from minio.error import MinioException
 from tests.servers.catalog import MINIO
 from tests.servers.install import Compiled, clean_environment
 from tests.servers.process import HOST, Login, ServerProcess, free_port, new_password
-from tests.servers.server import Server
+from tests.servers.server import SingleServer
 
 if TYPE_CHECKING:
     from tests.servers.certificates import Certificate
@@ -27,7 +27,7 @@ PROGRAM = Compiled(module=MINIO)
 _TIMEOUT_SECONDS = 30.0
 
 
-class MinIo(Server):
+class MinIo(SingleServer):
     """One MinIO server.
 
     Args:
@@ -36,6 +36,8 @@ class MinIo(Server):
         region: what it calls its region.
         settings: environment variables of MinIO.
     """
+
+    log_name = "minio.log"
 
     def __init__(
         self,
@@ -73,21 +75,6 @@ class MinIo(Server):
         )
 
     @property
-    def log(self) -> Path:
-        """Its log."""
-        return self.folder / "minio.log"
-
-    @property
-    def running(self) -> bool:
-        """Whether it runs."""
-        return self._process.running
-
-    @property
-    def pid(self) -> int:
-        """Its process id while it runs."""
-        return self._process.pid
-
-    @property
     def endpoint(self) -> str:
         """Its address."""
         return f"{'https' if self.tls else 'http'}://{HOST}:{self.port}"
@@ -100,14 +87,6 @@ class MinIo(Server):
             shutil.copyfile(self.tls.key, self._certificates / "private.key")
         self._process.start()
         self._process.wait_ready(self._answers)
-
-    def stop(self) -> None:
-        """Ask it to end, and wait until it has."""
-        self._process.stop()
-
-    def kill(self) -> None:
-        """Kill it as a crash would."""
-        self._process.kill()
 
     def client(self, login: Login | None = None) -> Minio:
         """Return an S3 client of a user, or of the administrator."""

@@ -15,7 +15,7 @@ from psycopg import sql
 from tests.servers.archives import unpack_tar
 from tests.servers.install import Files, Program, clean_environment
 from tests.servers.process import HOST, Login, ServerProcess, free_port, new_password
-from tests.servers.server import Server
+from tests.servers.server import SingleServer
 
 if TYPE_CHECKING:
     from tests.servers.certificates import Certificate
@@ -36,7 +36,7 @@ def _unpack(files: Files, folder: Path) -> None:
 PROGRAM = Program(name="postgresql", unpack=_unpack)
 
 
-class PostgreSql(Server):
+class PostgreSql(SingleServer):
     """One PostgreSQL server.
 
     Args:
@@ -48,6 +48,8 @@ class PostgreSql(Server):
         settings: lines of `postgresql.conf`.
         admin: name of the superuser.
     """
+
+    log_name = "postgresql.log"
 
     def __init__(
         self,
@@ -76,21 +78,6 @@ class PostgreSql(Server):
         self._settings = dict(settings or {})
         self._process = self._new_process([str(self._program / "bin" / "postgres"), "-D", str(self._data)])
 
-    @property
-    def log(self) -> Path:
-        """Its log."""
-        return self.folder / "postgresql.log"
-
-    @property
-    def running(self) -> bool:
-        """Whether it runs."""
-        return self._process.running
-
-    @property
-    def pid(self) -> int:
-        """Its process id while it runs."""
-        return self._process.pid
-
     def start(self) -> None:
         """Start it, with the data it had."""
         if not self._data.exists():
@@ -98,14 +85,6 @@ class PostgreSql(Server):
         self._configure()
         self._process.start()
         self._process.wait_ready(self._answers)
-
-    def stop(self) -> None:
-        """Ask it to end without waiting for its clients, and wait until it has."""
-        self._process.stop()
-
-    def kill(self) -> None:
-        """Kill it as a crash would."""
-        self._process.kill()
 
     def connect(
         self,

@@ -22,7 +22,7 @@ from tests.servers.process import (
     listens,
     new_password,
 )
-from tests.servers.server import Server
+from tests.servers.server import SingleServer
 
 if TYPE_CHECKING:
     from tests.servers.certificates import Certificate
@@ -48,7 +48,7 @@ def _unpack(files: Files, folder: Path) -> None:
 PROGRAM = Program(name="rabbitmq", unpack=_unpack)
 
 
-class RabbitMq(Server):
+class RabbitMq(SingleServer):
     """One RabbitMQ server.
 
     Args:
@@ -56,6 +56,8 @@ class RabbitMq(Server):
         tls: certificate it offers TLS with, on `tls_port` and for the management API; without one it has none.
         settings: lines of `rabbitmq.conf`.
     """
+
+    log_name = "rabbitmq.log"
 
     def __init__(
         self, folder: Path, *, tls: Certificate | None = None, settings: Mapping[str, str] | None = None
@@ -83,21 +85,6 @@ class RabbitMq(Server):
         )
 
     @property
-    def log(self) -> Path:
-        """Its log."""
-        return self.folder / "rabbitmq.log"
-
-    @property
-    def running(self) -> bool:
-        """Whether it runs."""
-        return self._process.running
-
-    @property
-    def pid(self) -> int:
-        """Its process id while it runs."""
-        return self._process.pid
-
-    @property
     def management(self) -> str:
         """Address of the management API."""
         return f"{'https' if self.tls else 'http'}://{HOST}:{self.management_port}"
@@ -113,12 +100,8 @@ class RabbitMq(Server):
 
     def stop(self) -> None:
         """Ask it to end, and wait until it has."""
-        self._process.stop()
+        super().stop()
         self._mapper.stop()
-
-    def kill(self) -> None:
-        """Kill it as a crash would."""
-        self._process.kill()
 
     def api(self, method: str, path: str, json: object = None, login: Login | None = None) -> httpx.Response:
         """Ask the management API, as the administrator unless told otherwise; path is such as `/api/vhosts`."""

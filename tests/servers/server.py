@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from tests.servers.process import ServerProcess
+
 
 class Server(ABC):
     """A server in a folder of its own. As a context manager it starts and stops.
@@ -56,3 +58,33 @@ class Server(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+class SingleServer(Server):
+    """A server that is one process, which its constructor sets."""
+
+    _process: ServerProcess
+    log_name: str
+
+    @property
+    def log(self) -> Path:
+        """Its log."""
+        return self.folder / self.log_name
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self._process.running
+
+    @property
+    def pid(self) -> int:
+        """Its process id while it runs."""
+        return self._process.pid
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has."""
+        self._process.stop()
+
+    def kill(self) -> None:
+        """Kill it as a crash would."""
+        self._process.kill()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.components.data.bootstrap import COLUMNS, script
+from infra.components.data.bootstrap import COLUMNS, SCRIPTS
 
 PASSWORD = "p'w\"\\ #:%$`;"
 MYSQL = ("pipelines mlpipeline default 50 keyed u p", "metadata metadb mysql_native_password 50 keyless u p")
@@ -91,7 +91,6 @@ class Server:
         (folder / "admin").write_text('admin\'s "secret"\n')
         (folder / "tmp").mkdir()
         (folder / "log").touch()
-        (folder / "script").write_text(script(engine))  # pyright: ignore[reportArgumentType]
         environment = {
             "PATH": f"{client.parent}:/usr/bin:/bin",
             "TMPDIR": str(folder / "tmp"),
@@ -112,7 +111,7 @@ class Server:
             "WAIT_SECONDS": "0",
         }
         done = subprocess.run(
-            ["sh", str(folder / "script")],
+            ["sh", str(SCRIPTS / f"{engine}.sh")],
             env=environment,
             cwd=folder,
             stdin=subprocess.DEVNULL,

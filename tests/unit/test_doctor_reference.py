@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from infra.paths import ROOT
+from infra.components.data.bootstrap import SCRIPTS
 from ops.doctor import mysql, postgresql
 from ops.doctor.check import Check
 from ops.doctor.mysql.privileges import GRANTED
 from ops.doctor.network import REACH
 from ops.doctor.reference import ALL, PAGE, render
-
-SCRIPT = ROOT / "infra" / "components" / "data" / "scripts" / "mysql.sh"
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -38,4 +36,4 @@ def test_every_check_but_those_of_the_network_carries_its_group_in_its_name() ->
 
 
 def test_what_is_tried_to_grant_is_what_the_bootstrap_job_grants() -> None:
-    assert f'PRIVILEGES="{GRANTED}"' in SCRIPT.read_text(encoding="utf-8")
+    assert f'PRIVILEGES="{GRANTED}"' in (SCRIPTS / "mysql.sh").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from infra import versions
 from infra.core.component import Component
 from infra.core.job import FILES_PATH, Job, JobArgs
 from infra.core.parts import Container, Image, Volume
+from infra.core.script_files import script_files
 from infra.settings.models.resources import Resources
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from infra.settings.models.data.databases import Engine
 
 PART_OF = "data"
-SCRIPT, PLAN = "bootstrap.sh", "consumers"
+PLAN = "consumers"
+SCRIPTS = Path(__file__).parent / "scripts"
 SECRETS = "/run/flotilla"
 """Folder of everything that is mounted from Secrets."""
 
@@ -64,6 +66,7 @@ class Bootstrap(Component):
         super().__init__(name, opts)
         server = args.server
         image, user = CLIENTS[server.engine]
+        script = f"{server.engine}.sh"
         users = [each for each in args.users if each.server == server.name]
         waits = [*server.ready, *(resource for each in users for resource in each.ready)]
         job = Job(
@@ -74,23 +77,18 @@ class Bootstrap(Component):
                 container=Container(
                     image=image,
                     probes=None,
-                    command=("/bin/sh", f"{FILES_PATH}/{SCRIPT}"),
+                    command=("/bin/sh", f"{FILES_PATH}/{script}"),
                     environment=environment(server),
                     volumes=volumes(server, users),
                     user=user,
                 ),
                 resources=RESOURCES,
-                files={SCRIPT: script(server.engine), PLAN: plan(server, users)},
+                files=script_files(SCRIPTS / script) | {PLAN: plan(server, users)},
             ),
             opts=self.child(depends_on=waits),
         )
         self.done: list[pulumi.Resource] = job.done
         self.register_outputs({})
-
-
-def script(engine: Engine) -> str:
-    """Return the script that prepares servers of an engine."""
-    return (Path(__file__).parent / "scripts" / f"{engine}.sh").read_text(encoding="utf-8")
 
 
 def plan(server: Server, users: Sequence[User]) -> str:

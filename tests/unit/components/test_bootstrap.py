@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from infra.components.data.bootstrap import Bootstrap, BootstrapArgs, environment, plan, script
+from infra.components.data.bootstrap import SCRIPTS, Bootstrap, BootstrapArgs, environment, plan
 from infra.core.database import Credentials, Server, User
+from infra.core.script_files import script_files
 from infra.settings.models.data.common import Tls
 from tests.unit.components.databases import EXTERNAL, consumers, declared, operated
 from tests.unit.core.parsing import parse
@@ -47,8 +48,8 @@ def test_job_runs_the_engines_own_script(engine: Any) -> None:
     recording = job(server(engine=engine))
     (container,) = pod(recording)["containers"]
 
-    assert recording.one("ConfigMap")["data"]["bootstrap.sh"] == script(engine)
-    assert container["command"] == ["/bin/sh", "/etc/job/bootstrap.sh"]
+    assert recording.one("ConfigMap")["data"].keys() == {f"{engine}.sh", "common.sh", "consumers.sh", "consumers"}
+    assert container["command"] == ["/bin/sh", f"/etc/job/{engine}.sh"]
     assert container["image"].startswith(
         {"mysql": "docker.io/library/mysql:", "postgresql": "docker.io/library/postgres:"}[engine]
     )
@@ -59,7 +60,9 @@ def test_script_explains_every_variable_it_is_given(engine: Any) -> None:
     tls = {"mode": "verify-full", "ca": {"name": "ca"}, "clientCertificate": "client"}
     given = environment(server(engine=engine, tls=tls))
 
-    assert [name for name in given if f"{name}" not in script(engine).split("set -eu")[0]] == []
+    lines = "\n".join(script_files(SCRIPTS / f"{engine}.sh").values()).splitlines()
+    explained = "\n".join(line for line in lines if line.startswith("#"))
+    assert [name for name in given if name not in explained] == []
 
 
 def test_pod_is_restricted_and_reaches_no_api_server() -> None:

@@ -165,7 +165,9 @@ def test_others_kafka_is_set_up_by_a_job_the_exporter_waits_for() -> None:
     assert (variables["TLS"], variables["TLS_CA"]) == ("true", "/etc/credentials/ca/root.pem")
     assert variables["ADMIN_PASSWORD_FILE"] == "/etc/credentials/admin/pass"
     assert recording.resource("Job", "events-setup").urn in recording.awaited("Deployment", "event-exporter")
-    assert recording.one("ConfigMap", "events-setup")["data"].keys() == {"kafka.sh", "topics.txt", "grants.txt"}
+    assert recording.one("ConfigMap", "events-setup")["data"].keys() == {
+        *("kafka.sh", "common.sh", "topics.txt", "grants.txt")
+    }
 
 
 def test_administrator_can_come_by_certificate() -> None:

@@ -14,17 +14,18 @@ import pulumi
 from infra import versions
 from infra.components.data.events import flows
 from infra.components.data.events.trust import ca_volume
-from infra.core.job import FILES_PATH, SCRATCH_PATH, Job, JobArgs
+from infra.core.job import FILES_PATH, Job, JobArgs
 from infra.core.parts import Container, EnvironmentValue, Volume
+from infra.core.script_files import script_files
 from infra.settings.models.resources import Resources
 
 if TYPE_CHECKING:
     from infra.settings.models.data.common import CaRef, SecretRef
     from infra.settings.models.data.events import Kafka, Queues
 
-SCRIPTS = Path(__file__).parents[1] / "scripts"
 NAME = "events-setup"
 PART_OF = "data"
+SCRIPTS = Path(__file__).parents[1] / "scripts"
 WAIT_SECONDS = 240
 
 ADMIN_PATH = "/etc/credentials/admin"
@@ -230,7 +231,7 @@ def _job(
     running = replace(
         container,
         command=("/bin/sh", f"{FILES_PATH}/{script}"),
-        environment={**container.environment, "WAIT_SECONDS": str(WAIT_SECONDS), "SCRATCH": SCRATCH_PATH},
+        environment={**container.environment, "WAIT_SECONDS": str(WAIT_SECONDS)},
     )
     return Job(
         NAME,
@@ -239,7 +240,7 @@ def _job(
             part_of=PART_OF,
             container=running,
             resources=resources,
-            files={script: (SCRIPTS / script).read_text(encoding="utf-8"), **files},
+            files={**script_files(SCRIPTS / script), **files},
         ),
         opts=opts,
     )

@@ -14,6 +14,7 @@ from infra.components.data.object_store.access import access, platform_identity
 from infra.core.component import Component
 from infra.core.job import FILES_PATH, SCRATCH_PATH, Job, JobArgs
 from infra.core.parts import Container, Volume
+from infra.core.script_files import script_files
 from infra.settings.models.data.object_store import S3Store
 from infra.settings.models.resources import Resources
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 NAME = "buckets"
 PART_OF = "data"
 SCRIPT, PLAN = "buckets.sh", "buckets"
+SCRIPTS = Path(__file__).parents[1] / "scripts"
 KEYS, AUTHORITY = "/run/flotilla/keys", "/run/flotilla/ca"
 WAIT_SECONDS = 600
 """How long a store that starts with the platform may take until it first answers."""
@@ -73,18 +75,13 @@ class Buckets(Component):
                     user=65532,
                 ),
                 resources=RESOURCES,
-                files={SCRIPT: script(), PLAN: plan(args.store)},
+                files=script_files(SCRIPTS / SCRIPT) | {PLAN: plan(args.store)},
                 account_annotations=identity.annotations,
             ),
             opts=self.child(depends_on=[*args.after]),
         )
         self.done: list[pulumi.Resource] = job.done
         self.register_outputs({})
-
-
-def script() -> str:
-    """Return the script."""
-    return (Path(__file__).parents[1] / "scripts" / SCRIPT).read_text(encoding="utf-8")
 
 
 def plan(store: ManagedStore | ObjectStore) -> str:

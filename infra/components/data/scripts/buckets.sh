@@ -11,28 +11,11 @@
 #   BUCKETS_FILE     a line for each bucket: name, and days after which its objects are deleted or `keep`
 #   AMAZON           `yes` on S3 itself, whose buckets are closed to the public and rid of abandoned uploads
 #   WAIT_SECONDS     how long to wait for the server
-set -eu
-umask 077
+job=buckets
+# shellcheck source=common.sh
+. "${0%/*}/common.sh"
 
 ABANDONED_DAYS=7
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 143' INT TERM
-
-say() { printf 'buckets: %s\n' "$*"; }
-fail() {
-    printf 'buckets: error: %s\n' "$*" >&2
-    exit 1
-}
-
-# held FILE: prints the one line that a mounted Secret holds.
-held() {
-    [ -r "$1" ] || fail "$1 cannot be read: the Secret it comes from lacks the key, or is not there"
-    value=$(cat "$1")
-    [ -n "$value" ] || fail "$1 is empty"
-    printf '%s' "$value"
-}
 
 # s3 COMMAND ...: runs a command, its output in $work/out and its errors in $work/err.
 s3() { aws s3api "$@" </dev/null >"$work/out" 2>"$work/err"; }

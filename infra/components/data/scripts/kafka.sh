@@ -4,7 +4,7 @@
 # Every step can be repeated, so a run that was killed is simply run again. Nothing is changed before all that can be
 # checked is in order, and nothing is ever deleted.
 #
-# Needs sh, awk, cat, date, grep, mkdir, rm, sed and sleep, and Kafka's own tools.
+# Needs sh, awk, cat, date, grep, mktemp, rm, sed and sleep, and Kafka's own tools.
 #
 #   BOOTSTRAP_SERVERS    host:port of brokers, separated by commas
 #   TLS                  true or false
@@ -18,32 +18,13 @@
 #                        separated by tabs, as principals can hold spaces
 #   WAIT_SECONDS         how long to wait for a broker that answers
 #   KAFKA_BIN            folder of Kafka's tools
-#   SCRATCH              folder for what is needed only meanwhile
-set -eu
-umask 077
+job=events
+# shellcheck source=common.sh
+. "${0%/*}/common.sh"
 
 KAFKA_BIN=${KAFKA_BIN:-/opt/kafka/bin}
-SCRATCH=${SCRATCH:-/tmp}
 TAB=$(printf '\t')
-work=$SCRATCH/kafka-setup.$$
-mkdir -p "$work"
-trap 'rm -rf "$work"' EXIT
-trap 'exit 143' INT TERM
 export LOG_DIR="$work/logs" KAFKA_HEAP_OPTS="${KAFKA_HEAP_OPTS:--Xmx192m}"
-
-say() { printf 'events: %s\n' "$*"; }
-fail() {
-    printf 'events: error: %s\n' "$*" >&2
-    exit 1
-}
-
-# held FILE: prints the one line that a mounted Secret holds.
-held() {
-    [ -r "$1" ] || fail "$1 cannot be read: the Secret it comes from lacks the key, or is not there"
-    value=$(cat "$1")
-    [ -n "$value" ] || fail "$1 is empty"
-    printf '%s' "$value"
-}
 
 # quoted TEXT: prints TEXT as it stands between quotes in JAAS, in a file of properties, which eats backslashes too.
 quoted() { printf '%s\n' "$1" | sed -e 's/\\/\\\\\\\\/g' -e 's/"/\\\\"/g'; }

@@ -11,50 +11,19 @@
 #   TLS_MODE            disable, require, verify-ca or verify-full
 #   TLS_CA              file with the certificates to trust; empty for those of the system
 #   TLS_CERT, TLS_KEY   files with the client's certificate and key; empty for none
-#   ADMIN_USER          the administrator's name; ADMIN_USER_FILE instead names a file that holds it
-#   ADMIN_PASSWORD_FILE file that holds the administrator's password
-#   CONSUMERS_FILE      a line for each consumer: name, schema, authentication plugin or `default`, most connections,
-#                       `keyless` where it makes tables without a primary key or else `keyed`, and the files of its
-#                       name and password
-#   CREDENTIALS         folder with those files, below a folder of the consumer's name
 #   WAIT_SECONDS        how long to wait for a server that takes writes
-set -eu
-umask 077
+#   and those of consumers.sh
+job=bootstrap
+# shellcheck source=common.sh
+. "${0%/*}/common.sh"
+# shellcheck source=consumers.sh
+. "${0%/*}/consumers.sh"
 
 PRIVILEGES="SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, REFERENCES, INDEX, ALTER"
 NATIVE=mysql_native_password
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 143' INT TERM
-
-say() { printf 'bootstrap: %s\n' "$*"; }
-fail() {
-    printf 'bootstrap: error: %s\n' "$*" >&2
-    exit 1
-}
-
-# replaced TEXT FROM TO: prints TEXT with every FROM replaced by TO.
-replaced() {
-    rest=$1
-    result=
-    while [ "${rest#*"$2"}" != "$rest" ]; do
-        result=$result${rest%%"$2"*}$3
-        rest=${rest#*"$2"}
-    done
-    printf '%s' "$result$rest"
-}
-
 # escaped TEXT QUOTE: prints TEXT as it stands between QUOTEs in SQL and in option files.
 escaped() { replaced "$(replaced "$1" '\' '\\')" "$2" "\\$2"; }
-
-# held FILE: prints the one line that a mounted Secret holds.
-held() {
-    [ -r "$1" ] || fail "$1 cannot be read: the Secret it comes from lacks the key, or is not there"
-    value=$(cat "$1")
-    [ -n "$value" ] || fail "$1 is empty"
-    printf '%s' "$value"
-}
 
 # options FILE USER PASSWORD: writes what the client connects with, TLS included, so that no password is an argument.
 options() {
@@ -136,22 +105,8 @@ find_writer() {
     done
 }
 
-# each_consumer COMMAND: runs COMMAND with name, schema, plugin, limit, keys, user and password of every consumer.
-each_consumer() {
-    while read -r name schema plugin limit keys user_file password_file; do
-        case $name in '' | '#'*) continue ;; esac
-        user=$(held "$CREDENTIALS/$name/$user_file")
-        password=$(held "$CREDENTIALS/$name/$password_file")
-        "$1" </dev/null
-    done <"$CONSUMERS_FILE"
-}
-
 check_consumer() {
-    case $user in *[!A-Za-z0-9_.-]*) fail "$name: the user's name has other characters than letters, digits and _.-" ;; esac
-    [ "${#user}" -le 32 ] || fail "$name: the user's name has ${#user} characters; at most 32 are allowed"
-    [ "$user" != "$admin" ] || fail "$name: its user is the administrator; give it one of its own"
-    case " $users " in *" $user "*) fail "$name: shares the user $user with another consumer; give each its own" ;; esac
-    users="$users $user"
+    check_user 32
     if [ "$plugin" = "$NATIVE" ]; then check_native; fi
     if [ "$keys" = keyless ]; then check_keyless; fi
 }
@@ -248,9 +203,7 @@ verify() {
 
 client=mysql
 if command -v mariadb >"$work/client"; then client=mariadb; fi
-admin=${ADMIN_USER:-}
-[ -n "$admin" ] || admin=$(held "$ADMIN_USER_FILE")
-password=$(held "$ADMIN_PASSWORD_FILE")
+read_admin
 options "$work/admin" "$admin" "$password"
 
 find_writer
@@ -262,8 +215,4 @@ case $version in
 esac
 say "$writer takes writes: $version"
 
-[ -r "$CONSUMERS_FILE" ] || fail "$CONSUMERS_FILE cannot be read"
-users=
-each_consumer check_consumer
-each_consumer prepare
-say "done"
+prepare_consumers

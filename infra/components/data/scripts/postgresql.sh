@@ -11,43 +11,13 @@
 #   TLS_MODE            disable, require, verify-ca or verify-full
 #   TLS_CA              file with the certificates to trust; empty for those of the system
 #   TLS_CERT, TLS_KEY   files with the client's certificate and key; empty for none
-#   ADMIN_USER          the administrator's name; ADMIN_USER_FILE instead names a file that holds it
-#   ADMIN_PASSWORD_FILE file that holds the administrator's password
-#   CONSUMERS_FILE      a line for each consumer: name, database, two columns that matter to MySQL only around the
-#                       most connections, and the files of its name and password
-#   CREDENTIALS         folder with those files, below a folder of the consumer's name
 #   WAIT_SECONDS        how long to wait for a server that takes writes
-set -eu
-umask 077
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 143' INT TERM
-
-say() { printf 'bootstrap: %s\n' "$*"; }
-fail() {
-    printf 'bootstrap: error: %s\n' "$*" >&2
-    exit 1
-}
-
-# replaced TEXT FROM TO: prints TEXT with every FROM replaced by TO.
-replaced() {
-    rest=$1
-    result=
-    while [ "${rest#*"$2"}" != "$rest" ]; do
-        result=$result${rest%%"$2"*}$3
-        rest=${rest#*"$2"}
-    done
-    printf '%s' "$result$rest"
-}
-
-# held FILE: prints the one line that a mounted Secret holds.
-held() {
-    [ -r "$1" ] || fail "$1 cannot be read: the Secret it comes from lacks the key, or is not there"
-    value=$(cat "$1")
-    [ -n "$value" ] || fail "$1 is empty"
-    printf '%s' "$value"
-}
+#   and those of consumers.sh; plugin and keys matter to MySQL only
+job=bootstrap
+# shellcheck source=common.sh
+. "${0%/*}/common.sh"
+# shellcheck source=consumers.sh
+. "${0%/*}/consumers.sh"
 
 # passfile FILE PASSWORD: writes what the client finds the password in, so that it is no argument.
 passfile() { printf '*:*:*:*:%s\n' "$(replaced "$(replaced "$2" '\' '\\')" : '\:')" >"$1"; }
@@ -82,22 +52,8 @@ wait_for_writer() {
     done
 }
 
-# each_consumer COMMAND: runs COMMAND with name, schema, limit, user and password of every consumer.
-each_consumer() {
-    while read -r name schema _ limit _ user_file password_file; do
-        case $name in '' | '#'*) continue ;; esac
-        user=$(held "$CREDENTIALS/$name/$user_file")
-        password=$(held "$CREDENTIALS/$name/$password_file")
-        "$1" </dev/null
-    done <"$CONSUMERS_FILE"
-}
-
 check_consumer() {
-    case $user in *[!A-Za-z0-9_.-]*) fail "$name: the user's name has other characters than letters, digits and _.-" ;; esac
-    [ "${#user}" -le 63 ] || fail "$name: the user's name has ${#user} characters; at most 63 are allowed"
-    [ "$user" != "$admin" ] || fail "$name: its user is the administrator; give it one of its own"
-    case " $users " in *" $user "*) fail "$name: shares the user $user with another consumer; give each its own" ;; esac
-    users="$users $user"
+    check_user 63
 }
 
 # prepare: makes the role without rights, then the database, then gives rights, then takes what it should not have.
@@ -173,16 +129,10 @@ if [ -n "${TLS_CERT:-}" ]; then
     export PGSSLCERT="$TLS_CERT" PGSSLKEY="$work/key"
 fi
 
-admin=${ADMIN_USER:-}
-[ -n "$admin" ] || admin=$(held "$ADMIN_USER_FILE")
-password=$(held "$ADMIN_PASSWORD_FILE")
+read_admin
 passfile "$work/admin" "$password"
 
 wait_for_writer
 say "a server takes writes: PostgreSQL $version"
 
-[ -r "$CONSUMERS_FILE" ] || fail "$CONSUMERS_FILE cannot be read"
-users=
-each_consumer check_consumer
-each_consumer prepare
-say "done"
+prepare_consumers

@@ -3,7 +3,7 @@
 #
 # Every step can be repeated, so a run that was killed is simply run again; nothing is ever deleted.
 #
-# Needs sh, cat, date, grep, mkdir, rm, sed and sleep, and curl.
+# Needs sh, cat, date, grep, mktemp, rm, sed and sleep, and curl.
 #
 #   MANAGEMENT           address of the management interface, such as https://rabbitmq.example.com:15671
 #   TLS_CA               file with the certificates to trust; empty for those of the image
@@ -14,30 +14,11 @@
 #                        made without a password, so that nobody can log in as it, and never changed
 #   REQUESTS_FILE        a line for each thing to make: what it is, path below /api and body, separated by tabs
 #   WAIT_SECONDS         how long to wait for a server that answers
-#   SCRATCH              folder for what is needed only meanwhile
-set -eu
-umask 077
+job=events
+# shellcheck source=common.sh
+. "${0%/*}/common.sh"
 
-SCRATCH=${SCRATCH:-/tmp}
 TAB=$(printf '\t')
-work=$SCRATCH/rabbitmq-setup.$$
-mkdir -p "$work"
-trap 'rm -rf "$work"' EXIT
-trap 'exit 143' INT TERM
-
-say() { printf 'events: %s\n' "$*"; }
-fail() {
-    printf 'events: error: %s\n' "$*" >&2
-    exit 1
-}
-
-# held FILE: prints the one line that a mounted Secret holds.
-held() {
-    [ -r "$1" ] || fail "$1 cannot be read: the Secret it comes from lacks the key, or is not there"
-    value=$(cat "$1")
-    [ -n "$value" ] || fail "$1 is empty"
-    printf '%s' "$value"
-}
 
 # escaped TEXT: prints TEXT as it stands between quotes, in JSON and in curl's own file.
 escaped() { printf '%s\n' "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g'; }
