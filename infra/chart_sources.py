@@ -1,11 +1,14 @@
 """The Helm charts Flotilla can install, pinned by version and by the digest of their archive.
 
-A repository's index lists both; `flotilla charts pin REPOSITORY CHART VERSION` prints them for this file.
+A repository's index lists both; `flotilla charts pin REPOSITORY CHART VERSION` prints them for this file. Charts that a
+Go module ships are pinned by their files: `flotilla charts pin … --module MODULE --folder FOLDER`.
 """
 
 from __future__ import annotations
 
-from infra.core.chart import ChartSource
+from infra import crd_sources
+from infra.core.chart_module import ChartModule
+from infra.core.chart_source import ChartSource
 
 STRIMZI = ChartSource(
     repository="https://strimzi.io/charts",
@@ -83,7 +86,31 @@ SEAWEEDFS = ChartSource(
 
 MINIO_OPERATOR = ChartSource(repository="https://operator.min.io", chart="operator", version="7.1.1")
 
-KUEUE = ChartSource(repository="oci://registry.k8s.io/kueue/charts", chart="kueue", version="0.15.0")
+KUEUE = ChartSource(
+    repository="oci://registry.k8s.io/kueue/charts",
+    chart="kueue",
+    version="0.15.2",
+    module=ChartModule(
+        path=crd_sources.KUEUE.module,
+        version=crd_sources.KUEUE.version,
+        h1=crd_sources.KUEUE.h1,
+        folder="charts/kueue",
+        files="sha256:1ffbbeefbe9e8a98d7cbe1d01e12bcc37f86526b78002e30f9395c956a0e5665",
+    ),
+    groups=("kueue.x-k8s.io",),
+)
+"""The module's chart is the released one but for its images, which the component names.
+
+Not 0.15.0: once any node of a pool with a topology is full, it admits no job of several pods that asks for no place.
+"""
+
+VOLCANO = ChartSource(
+    repository="https://volcano-sh.github.io/helm-charts",
+    chart="volcano",
+    version="1.15.2",
+    digest="sha256:84b13ab82dd73c95307131ac105566f1dcf96383eed14bf30c4a74b0020b3fdd",
+    groups=("scheduling.volcano.sh",),
+)
 
 ALL = (
     STRIMZI,
@@ -101,6 +128,7 @@ ALL = (
     MINIO_OPERATOR,
     NODE_FEATURE_DISCOVERY,
     KUEUE,
+    VOLCANO,
 )
 """Every pinned chart."""
 

@@ -119,23 +119,34 @@ MOCO = CrdSource(
 
 KUEUE = CrdSource(
     module="sigs.k8s.io/kueue",
-    version="v0.15.0",
-    h1="h1:9Khzc2ne6/eWuZx5o+R4KlVBzh3kZkTIMzpPC2e8Spg=",
+    version="v0.15.2",
+    h1="h1:UYjEd8lx3Am1njcvpyEO/QkwCFerE6WW6qaaXNYg768=",
     paths=("config/components/crd/bases/*.yaml",),
     crds={
-        "admissionchecks.kueue.x-k8s.io": "sha256:a18cb99c52531cd5071ca991f15ac99a649eeaae3615973485952f2ab5f9196a",
-        "clusterqueues.kueue.x-k8s.io": "sha256:d3f4c280e501443990388f8906f9cfacda568549baa77a7dfa43077877485f59",
-        "cohorts.kueue.x-k8s.io": "sha256:d715cd44759c07aefb4b5cbbd240a638ee13bb437cfed20560b015cad84b6265",
-        "localqueues.kueue.x-k8s.io": "sha256:b41d103c6046b0e71256df1db144e5d4f4687e1012cc04282763f080eda1ab52",
-        "multikueueclusters.kueue.x-k8s.io": "sha256:0f6ec17c1e75eef46adaca9e238e4d8d3db96323d41edece2d5394c00ff67215",
+        "admissionchecks.kueue.x-k8s.io": "sha256:b583de5f01804381973a6b8f0363dcb4eecbbc96d2c0d005bd59af2241bfe89f",
+        "clusterqueues.kueue.x-k8s.io": "sha256:223d74accf10cf321a7b13b11b69c1f9a3430115313c1ba3948ebf6d4335b581",
+        "cohorts.kueue.x-k8s.io": "sha256:91faff6d3651c9569af8626e07e2e89a032511e7ebb7796837b87ec3aadcd424",
+        "localqueues.kueue.x-k8s.io": "sha256:534dc6d1830c9614a12bf6e3f19b20e4583cfdc8d7872316fc9a47f5a9a182f7",
+        "multikueueclusters.kueue.x-k8s.io": "sha256:f57e259939b584a48e30a24bc4778ec51563f03a4a5265553d5e8f03f102485c",
         "multikueueconfigs.kueue.x-k8s.io": "sha256:53b528825df3990d9a829084c711ff0cb16907ff9d3e42e78f5f7e04a081ca1f",
-        "provisioningrequestconfigs.kueue.x-k8s.io": "sha256:11f3e3fb487a0251ebc9ae66cbc990192ca7cb8ace411f4a9c201254c18eae40",
-        "resourceflavors.kueue.x-k8s.io": "sha256:2333f7dea9d2a76199086ab2905b38e004741ce1183a1a756b34876e4069a199",
-        "topologies.kueue.x-k8s.io": "sha256:c32179ccfc2e5d169da8e97dca65c569530386042596a3375687970ac14cfc5a",
-        "workloadpriorityclasses.kueue.x-k8s.io": "sha256:e584eda11f76e79b597035d4200849427b1733fdfd2eb0b7a016d9d746c91cb4",
-        "workloads.kueue.x-k8s.io": "sha256:25166c6a1757086097bcc4c7aeb2e5e9bb047d316bcfe077a42c1ca0a68f757b",
+        "provisioningrequestconfigs.kueue.x-k8s.io": "sha256:46ff7c0fb3e684b960022ad8487686bc680993be7cc15bffe1202d273595d0aa",
+        "resourceflavors.kueue.x-k8s.io": "sha256:27d0d641908ff78eea7d8dd21782b4f6f5197e4cbe0d5a46021e9bcfdb5aa1b4",
+        "topologies.kueue.x-k8s.io": "sha256:9fd6a8fc0e8c170a83bacb7bbd0a7f9d37b436dde5f5125a5e0e2979a4e0bcf7",
+        "workloadpriorityclasses.kueue.x-k8s.io": "sha256:8c6682a2a2e3c7ba0393030e6c6715c5ad59e674ebb6c5e81134e90106cfbbe9",
+        "workloads.kueue.x-k8s.io": "sha256:c274480590b3cfd82216d3a33d19e14a2031080d59f2b75a39bac5f014445f46",
     },
 )
 """Kueue's chart brings its schemas, with the webhook that converts between their versions; the sandbox takes these."""
 
-ALL = (TRAINING_OPERATOR, ISTIO, KARPENTER, KARPENTER_AWS, SNAPSHOTS, CLOUDNATIVE_PG, MOCO, KUEUE)
+SCHEDULER_PLUGINS = CrdSource(
+    module="sigs.k8s.io/scheduler-plugins",
+    version="v0.34.7",
+    h1="h1:GENSA4rKpCKBrPvNSo2AV2QHU7j3a6LT14kNlHhXfeg=",
+    paths=("config/crd/bases/scheduling.x-k8s.io_podgroups.yaml",),
+    crds={
+        "podgroups.scheduling.x-k8s.io": "sha256:82edcbf846b6bde18ed360f0e651114251259a6712229412a95ba4e347fecfac",
+    },
+)
+"""The kind by which the training operator tells the gang scheduler which pods belong together."""
+
+ALL = (TRAINING_OPERATOR, ISTIO, KARPENTER, KARPENTER_AWS, SNAPSHOTS, CLOUDNATIVE_PG, MOCO, KUEUE, SCHEDULER_PLUGINS)

@@ -21,10 +21,16 @@ ISTIO_PROXY = Image(repository="registry.istio.io/release/proxyv2", tag="1.30.1"
 NVIDIA_DEVICE_PLUGIN = Image(repository="nvcr.io/nvidia/k8s-device-plugin", tag="v0.20.0", version="v0.20.0")
 """Also holds GPU feature discovery and the daemon of the Multi-Process Service."""
 
-KUEUE = Image(repository="registry.k8s.io/kueue/kueue", tag="v0.15.0", version="v0.15.0")
+KUEUE = Image(repository="registry.k8s.io/kueue/kueue", tag="v0.15.2", version="v0.15.2")
+
+GANG_SCHEDULER = Image(repository="registry.k8s.io/scheduler-plugins/kube-scheduler", tag="v0.34.7", version="v0.34.7")
+"""Kubernetes 1.34's scheduler with plugins; the newest whose source is published as a module."""
 
 DCGM_EXPORTER = Image(
     repository="nvcr.io/nvidia/k8s/dcgm-exporter", tag="4.5.3-4.8.2-distroless", version="4.5.3-4.8.2"
+)
+NODE_PROBLEM_DETECTOR = Image(
+    repository="registry.k8s.io/node-problem-detector/node-problem-detector", tag="v1.35.2", version="v1.35.2"
 )
 AMD_DEVICE_PLUGIN = Image(repository="docker.io/rocm/k8s-device-plugin", tag="1.31.0.10", version="1.31.0.10")
 NEURON_DEVICE_PLUGIN = Image(

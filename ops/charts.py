@@ -18,20 +18,20 @@ def list_() -> None:
     from infra.chart_sources import ALL
 
     for source in ALL:
-        pinned = source.digest or "pinned by version only"
-        out.print(f"{source}  {source.repository}  {pinned}", markup=False)
+        origin = f"{source.module}/{source.module.folder}" if source.module else source.repository
+        out.print(f"{source}  {origin}  {source.pin or 'pinned by version only'}", markup=False)
 
 
 @app.command()
 def fetch() -> None:
-    """Fetch and check every chart that has a digest, for work offline."""
+    """Fetch and check every chart that is pinned by its content, for work offline."""
     from infra.chart_sources import ALL
     from infra.core import chart_archive
     from infra.paths import STATE
 
     folder = STATE / "charts"
     for source in ALL:
-        if source.digest:
+        if source.pin:
             out.print(f"{source}  {chart_archive.fetch(source, folder).name} verified", markup=False)
         else:
             err.print(f"{source}  not fetched: no digest is pinned to check it against", markup=False)
@@ -44,11 +44,18 @@ def pin(
     ],
     chart: Annotated[str, typer.Argument(help="Name of the chart in it.")],
     version: Annotated[str, typer.Argument(help="Version of the chart.")],
+    module: Annotated[
+        str | None, typer.Option(help="Go module that ships the chart, such as sigs.k8s.io/kueue@v0.15.0.")
+    ] = None,
+    folder: Annotated[str, typer.Option(help="The chart's folder in that module.")] = "charts/CHART",
 ) -> None:
     """Print the pin of a chart's version, for infra/chart_sources.py."""
     from infra.core import chart_archive
-    from infra.core.chart import ChartSource
+    from infra.core.chart_source import ChartSource
 
+    if module:
+        _pin_module(repository, chart, version, module, folder.replace("CHART", chart))
+        return
     source = ChartSource(repository=repository, chart=chart, version=version)
     digest = chart_archive.published(source)
     if digest is None:
@@ -58,6 +65,19 @@ def pin(
     lines = (f'{key}="{value}",' for key, value in zip(_KEYS, (repository, chart, version, digest), strict=True))
     body = "".join(f"    {line}\n" for line in lines)
     typer.echo(f"ChartSource(\n{body})")
+
+
+def _pin_module(repository: str, chart: str, version: str, module: str, folder: str) -> None:
+    from infra.core.chart_module import described
+
+    path, at, released = module.partition("@")
+    if not at:
+        raise FlotillaError("names no version", where=f"--module {module}", remedy=f"Write {module}@v{version}")
+    shipped = described(chart, path, released, folder)
+    fields = ((key, getattr(shipped, key)) for key in ("path", "version", "h1", "folder", "files"))
+    inner = "".join(f'        {key}="{value}",\n' for key, value in fields)
+    outer = "".join(f'    {key}="{value}",\n' for key, value in zip(_KEYS, (repository, chart, version), strict=False))
+    typer.echo(f"ChartSource(\n{outer}    module=ChartModule(\n{inner}    ),\n)")
 
 
 _KEYS = ("repository", "chart", "version", "digest")

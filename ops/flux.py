@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infra.chart_sources import source_of
-from infra.core import chart_registry, names
+from infra.core import chart_source, names
 
 Manifest = dict[str, Any]
 
@@ -28,7 +28,7 @@ def objects(release: Manifest) -> list[Manifest]:
     name, namespace = release["name"], release["namespace"]
     labels = names.labels(name, part_of=release["description"], version=release["version"])
     metadata = {"name": name, "namespace": namespace, "labels": labels}
-    in_registry = chart_registry.is_registry(release["chart"])
+    in_registry = chart_source.is_registry(release["chart"])
     address, chart = release.get("repositoryOpts", {}).get("repo", ""), release["chart"]
     if in_registry:
         address, _, chart = chart.rpartition("/")

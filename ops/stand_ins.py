@@ -36,15 +36,29 @@ def stand_in(sandbox: Sandbox, settings: Settings) -> list[str]:
 
     rendered = render(settings)
     declared = {name for bundle in rendered.bundles.values() for name in bundle["crds"]}
+    groups = brought_by_charts(rendered.objects)
     with sandbox.api() as api:
         live = {crd["metadata"]["name"]: crd for crd in api.get(_CRDS)["items"]}
-        crds = missing(rendered.objects, brought=lambda name: name in declared, pinned=ALL)
+        crds = missing(
+            rendered.objects,
+            brought=lambda name: name in declared or name.partition(".")[2] in groups,
+            pinned=ALL,
+        )
         for crd in crds:
             if crd["metadata"]["name"] not in live:
                 api.create(_CRDS, crd)
         for crd in crds:
             _wait_established(api, crd["metadata"]["name"])
     return sorted(crd["metadata"]["name"] for crd in crds if OPEN in crd["metadata"].get("annotations", {}))
+
+
+def brought_by_charts(objects: Iterable[Manifest]) -> set[str]:
+    """Return the API groups whose kinds come with an installed chart, which refuses to share them with anybody."""
+    from infra.chart_sources import ALL
+
+    charts = [each["spec"]["chart"]["spec"] for each in objects if each["kind"] == "HelmRelease"]
+    installed = {(chart["chart"], chart["version"]) for chart in charts}
+    return {group for source in ALL if (source.chart, source.version) in installed for group in source.groups}
 
 
 def missing(

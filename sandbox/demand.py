@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from infra.settings.models.autoscaler import Karpenter, Kwok
+from infra.settings.models.gangs import Coscheduling
+from infra.settings.models.scheduling import Kueue
 
 if TYPE_CHECKING:
     from infra.settings import Settings
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
 
 def modules(settings: Settings) -> tuple[str, ...]:
     """Return the toolchain's modules that only some environments need, and this one does."""
-    autoscaler = settings.cluster.autoscaler
+    autoscaler, queues = settings.cluster.autoscaler, settings.scheduling.queues
     simulated = isinstance(autoscaler, Karpenter) and isinstance(autoscaler.provider, Kwok)
-    return ("karpenter",) if simulated else ()
+    queued = isinstance(queues, Kueue) and queues.installed == "install"
+    gangs = settings.scheduling.gangs
+    together = isinstance(gangs, Coscheduling) and gangs.installed == "install"
+    wanted = {"karpenter": simulated, "kueue": queued, "scheduler-plugins": together}
+    return tuple(module for module, is_wanted in wanted.items() if is_wanted)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from infra.core.names import NODE_POOL, NODE_PURPOSE
 from infra.settings.devices import devices_of, of_vendor
 from infra.settings.quantity import Quantity
-from sandbox import network
+from sandbox import network, topology
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -237,7 +237,7 @@ def from_settings(settings: Settings) -> list[Node]:
             Node(
                 name=f"{pool.name}-{index}",
                 zone=zones[index % len(zones)],
-                labels=labels,
+                labels=labels | topology.labels(settings, pool, zones[index % len(zones)], index // len(zones)),
                 taints=taints,
                 capacity=capacity,
             )

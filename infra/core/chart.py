@@ -10,6 +10,7 @@ import pulumi_kubernetes as k8s
 
 from infra.core import chart_registry
 from infra.core.chart_archive import location
+from infra.core.chart_source import ChartSource
 from infra.core.component import Component
 
 TYPE = "kubernetes:helm.sh/v3:Release"
@@ -20,40 +21,6 @@ TIMEOUT_SECONDS = 600
 
 HISTORY = 5
 """Revisions of a release kept for `helm rollback`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChartSource:
-    """A chart as its maker ships it, pinned so that nothing else can take its place.
-
-    Args:
-        repository: address of the Helm repository, such as `https://strimzi.io/charts`, or of the part of an OCI
-            registry that holds its charts, such as `oci://registry.k8s.io/kueue/charts`.
-        chart: name of the chart in it.
-        version: version of the chart.
-        digest: `sha256:` and hex of the chart's archive, as the repository's index lists it; None pins by version
-            only, which `flotilla charts list` says.
-        app_version: version of what the chart runs, where the chart is numbered differently.
-    """
-
-    repository: str
-    chart: str
-    version: str
-    digest: str | None = None
-    app_version: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.chart} {self.version}"
-
-    @property
-    def oci(self) -> bool:
-        """Whether the chart lies in an OCI registry; Helm names it by one address with the chart's name at its end."""
-        return chart_registry.is_registry(self.repository)
-
-    @property
-    def archive(self) -> str:
-        """File name of the chart's archive."""
-        return f"{self.chart}-{self.version}.tgz"
 
 
 @dataclass(frozen=True, kw_only=True)

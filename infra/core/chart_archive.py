@@ -1,4 +1,4 @@
-"""A chart's archive on this machine: from a mirror folder or the chart's repository, always checked against its pin."""
+"""A chart's archive on this machine: from a mirror, its repository or its Go module, always checked against its pin."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from urllib.parse import urljoin
 
 import httpx
 
-from infra.core import chart_registry
+from infra.core import chart_module, chart_registry
 from infra.core.crds.module_proxy import MIRROR
 from infra.errors import FlotillaError
 from infra.paths import STATE
 
 if TYPE_CHECKING:
-    from infra.core.chart import ChartSource
+    from infra.core.chart_source import ChartSource
 
 _TIMEOUT_SECONDS = 60.0
 
@@ -33,7 +33,7 @@ def fetched(folder: Path = STATE / "charts") -> Generator[None]:
     Helm itself checks no digest. The archives lie in the checkout's state, so that the stack remembers a path that is
     the same for everybody. Outside of this, a chart is only declared.
     """
-    token = _locate.set(lambda source: _relative(fetch(source, folder)) if source.digest else None)
+    token = _locate.set(lambda source: _relative(fetch(source, folder)) if source.pin else None)
     try:
         yield
     finally:
@@ -49,7 +49,8 @@ def location(source: ChartSource) -> str | None:
 def fetch(source: ChartSource, folder: Path, *, client: httpx.Client | None = None) -> Path:
     """Return the chart's archive in `folder`, fetched unless it is there already.
 
-    It comes from `$FLOTILLA_MIRROR/charts`, else from the chart's repository.
+    It comes from the Go module that ships it where the source names one, else from `$FLOTILLA_MIRROR/charts`, else from
+    the chart's repository.
 
     Raises:
         FlotillaError: neither place has it, or what they have is not what was pinned.
@@ -57,10 +58,13 @@ def fetch(source: ChartSource, folder: Path, *, client: httpx.Client | None = No
     file = folder / source.archive
     if _is(file, source):
         return file
-    content = _mirrored(source) or _download(source, client)
-    if (actual := digest(content)) != source.digest:
+    if source.module:
+        content = chart_module.pack(source.chart, source.module, client=client)
+    else:
+        content = _mirrored(source) or _download(source, client)
+    if (actual := _digest(content, source)) != source.pin:
         raise FlotillaError(
-            f"the archive is {actual}, pinned is {source.digest}",
+            f"the archive is {actual}, pinned is {source.pin}",
             where=str(source),
             remedy="Somebody replaced a released chart: find out why before you pin it anew",
         )
@@ -145,9 +149,14 @@ def _reached(source: ChartSource, client: httpx.Client | None) -> Generator[http
         ) from error
 
 
+def _digest(content: bytes, source: ChartSource) -> str:
+    """Return what an archive's pin is compared with: packed here, its files count and not how they were compressed."""
+    return chart_module.files_digest(content) if source.module else digest(content)
+
+
 def _is(file: Path, source: ChartSource) -> bool:
     try:
-        return digest(file.read_bytes()) == source.digest
+        return _digest(file.read_bytes(), source) == source.pin
     except OSError:
         return False
 

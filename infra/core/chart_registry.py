@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
+from infra.core.chart_source import SCHEME
+
 if TYPE_CHECKING:
     import httpx
 
-    from infra.core.chart import ChartSource
+    from infra.core.chart_source import ChartSource
 
-SCHEME = "oci://"
 LAYER = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 """Media type of the layer that is a chart's archive."""
 
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 _UNAUTHORIZED = 401
-
-
-def is_registry(repository: str) -> bool:
-    """Tell whether a repository of charts is an OCI registry, rather than a folder with an index."""
-    return repository.startswith(SCHEME)
 
 
 def reference(source: ChartSource) -> str:

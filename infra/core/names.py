@@ -47,6 +47,12 @@ def bounded(name: str, limit: int = MAX_NAME) -> str:
     return f"{kept}-{_digest(name)}"
 
 
+def versioned(name: str, *parts: str) -> str:
+    """Return `name` with a hash of what its object is made of, for objects that cannot be changed, only replaced."""
+    digest = _digest("\0".join(parts))
+    return f"{bounded(name, MAX_NAME - len(digest) - 1)}-{digest}"
+
+
 def selector(name: str) -> dict[str, str]:
     """Return the labels that select one workload's pods; immutable once released."""
     return {"app.kubernetes.io/name": bounded(name)}

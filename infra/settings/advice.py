@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from infra.settings.locate import locate
 from infra.settings.problems import Problem
 from infra.settings.rules.capacity import example_jobs_can_run
+from infra.settings.rules.topologies import jobs_may_keep_silent_about_topology
 
 if TYPE_CHECKING:
     from infra.settings.load import Loaded
     from infra.settings.rules.rule import Rule
 
-ADVICE: tuple[Rule, ...] = (example_jobs_can_run,)
+ADVICE: tuple[Rule, ...] = (example_jobs_can_run, jobs_may_keep_silent_about_topology)
 """Rules that warn rather than refuse."""
 
 

@@ -73,13 +73,13 @@ def _pods(name: str, count: int, template: Json) -> Pods:
     return Pods(
         name=name,
         count=count,
-        each=_requests(spec),
+        each=requests(spec),
         selector=dict(spec.get("nodeSelector") or {}),
-        tolerations=_tolerated(spec.get("tolerations") or []),
+        tolerations=tolerated(spec.get("tolerations") or []),
     )
 
 
-def _requests(spec: Json) -> Amounts:
+def requests(spec: Json) -> Amounts:
     """Return what the scheduler counts for a pod: its containers together, or its largest init container."""
     together = sum((_container(each) for each in spec["containers"]), Amounts())
     each = [together, *(_container(first) for first in spec.get("initContainers") or [])]
@@ -102,7 +102,7 @@ def _container(container: Json) -> Amounts:
     return Amounts(cpu=of("cpu"), memory=of("memory"), devices=devices)
 
 
-def _tolerated(tolerations: list[Json]) -> frozenset[str] | None:
+def tolerated(tolerations: list[Json]) -> frozenset[str] | None:
     """Return the keys of the taints that the pods tolerate; None when they tolerate all."""
     blocking = [each for each in tolerations if each.get("effect") in (None, "", *BLOCKING)]
     if any(not each.get("key") and each.get("operator") == "Exists" for each in blocking):

@@ -50,7 +50,9 @@ class Agent:
         self._api = Api(description.kubeconfig)
         self._loop = asyncio.get_running_loop()
         self._addresses = AddressPool(description.process_pod_cidr)
-        self._cluster = ClusterState(self._api, on_routes=self._on_routes, on_object=self._on_object)
+        self._cluster = ClusterState(
+            self._api, on_routes=self._on_routes, on_object=self._on_object, on_lost_node=self._on_lost_node
+        )
         self._networks = tuple(sorted({_CLUSTER, *_outside(_CLUSTER, description.service_cidr)}))
         self._outside = OutsideView(description.outside_file)
         server = urlsplit(description.server)
@@ -137,6 +139,11 @@ class Agent:
         for worker in self._workers.values():
             if worker.follows(key):
                 worker.upkeep()
+
+    def _on_lost_node(self, name: str) -> None:
+        for worker in self._workers.values():
+            if worker.node == name:
+                worker.lose_machine()
 
     def _post_pod(self, before: Json | None, after: Json | None) -> None:
         self._loop.call_soon_threadsafe(self._on_pod, before, after)

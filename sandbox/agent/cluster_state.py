@@ -36,14 +36,23 @@ class ClusterState:
         api: the way to the API server.
         on_routes: called when Services or endpoints changed.
         on_object: called with a ConfigMap's or Secret's key when it changed.
+        on_lost_node: called with the name of a node that is gone.
     """
 
-    def __init__(self, api: Api, *, on_routes: Callable[[], None], on_object: Callable[[Key], None]) -> None:
+    def __init__(
+        self,
+        api: Api,
+        *,
+        on_routes: Callable[[], None],
+        on_object: Callable[[Key], None],
+        on_lost_node: Callable[[str], None],
+    ) -> None:
         self._api = api
         self._loop = asyncio.get_running_loop()
         self._objects: dict[Key, Json] = {}
         self._on_routes = on_routes
         self._on_object = on_object
+        self._on_lost_node = on_lost_node
         self._settling: asyncio.TimerHandle | None = None
         self.routes = Routes()
         self.node_addresses: frozenset[str] = frozenset()
@@ -102,6 +111,8 @@ class ClusterState:
             self._settling = self._loop.call_later(_SETTLE_SECONDS, self._route)
         elif kind == "Node":
             self._note_nodes()
+            if after is None:
+                self._on_lost_node(item["metadata"]["name"])
         elif kind in _PLURAL:
             self._on_object(key)
 

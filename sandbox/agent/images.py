@@ -72,6 +72,14 @@ PROCESS_IMAGES: dict[str, ProcessImage] = {
     "ghcr.io/kubeflow/training-v1/training-operator": ProcessImage(
         tool="training-operator", path="/manager", entrypoint=("/manager",)
     ),
+    "registry.k8s.io/kueue/kueue": ProcessImage(tool="kueue", path="/manager", entrypoint=("/manager",)),
+    "registry.k8s.io/scheduler-plugins/kube-scheduler": ProcessImage(
+        tool="gang-scheduler",
+        path="/opt/kube-scheduler/bin/kube-scheduler",
+        entrypoint=("kube-scheduler",),
+        environment={"PATH": f"/opt/kube-scheduler/bin:{PATH}"},
+        elsewhere=False,
+    ),
     "flotilla.dev/sandbox/karpenter": ProcessImage(tool="karpenter", path="/karpenter", entrypoint=("/karpenter",)),
     "ghcr.io/open-telemetry/opentelemetry-collector-releases/opentelemetry-collector-contrib": ProcessImage(
         tool="event-exporter", path="/otelcol-contrib", entrypoint=("/otelcol-contrib",), user=10001, elsewhere=False

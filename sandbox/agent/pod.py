@@ -79,6 +79,7 @@ class PodWorker:
         self._listeners: Listeners | None = None
         self._upkeep_due = asyncio.Event()
         self._deleted = asyncio.Event()
+        self._gone = asyncio.Event()
         self._sandboxed = False
         self._mounted = False
         self._grace_seconds = float("inf")
@@ -92,6 +93,11 @@ class PodWorker:
         """The pod's namespaces while they exist."""
         return self._context.namespace if self._sandboxed else None
 
+    @property
+    def node(self) -> str:
+        """Name of the pod's node."""
+        return self._context.pod["spec"]["nodeName"]
+
     def update(self, pod: Json) -> None:
         """Take note of the pod's present state in the API server."""
         self._context.pod = self._reporter.merge(pod)
@@ -102,8 +108,15 @@ class PodWorker:
 
     def abandon(self) -> None:
         """Take note that the pod is gone from the API server."""
+        self._gone.set()
         self._deleted.set()
         self._hurry(0)
+
+    def lose_machine(self) -> None:
+        """End everything, as a machine does that is gone: at once, and with nobody left to say so."""
+        self._reporter.silence()
+        self._context.stopping = True
+        self._stopping = asyncio.create_task(self._containers.stop(0))
 
     def follows(self, key: Key) -> bool:
         """Return whether a ConfigMap or Secret is a source of one of the pod's volumes."""
@@ -123,6 +136,8 @@ class PodWorker:
             await self._tear_down()
             await self._reporter.flush()
             await self._deleted.wait()
+            if self._reporter.silent:
+                await self._gone.wait()
             await self._reporter.delete()
         finally:
             for task in (reporting, upkeep):

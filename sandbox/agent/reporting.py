@@ -37,6 +37,12 @@ class Reporter:
         self._written: Json = {}
         self._due = asyncio.Event()
         self._lock = asyncio.Lock()
+        self.silent = False
+        """Whether nobody is left who could report."""
+
+    def silence(self) -> None:
+        """Report nothing from now on."""
+        self.silent = True
 
     def touch(self) -> None:
         """Have the status written soon."""
@@ -65,7 +71,7 @@ class Reporter:
         async with self._lock:
             while True:
                 status = pod_status(self._facts(), datetime.now(UTC))
-                if status == self._written:
+                if self.silent or status == self._written:
                     return
                 change = {"metadata": {"uid": self._uid}, "status": status}
                 try:

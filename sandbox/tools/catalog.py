@@ -120,6 +120,19 @@ MODULES = (
         on_demand=True,
     ),
     Module(
+        name="kueue",
+        origin="sigs.k8s.io/kueue",
+        tools=(Tool(name="kueue", package="sigs.k8s.io/kueue/cmd/kueue"),),
+        stamps=("sigs.k8s.io/kueue/pkg/version.GitVersion=v{0}",),
+        on_demand=True,
+    ),
+    Module(
+        name="scheduler-plugins",
+        origin="sigs.k8s.io/scheduler-plugins",
+        tools=(Tool(name="gang-scheduler", package="sigs.k8s.io/scheduler-plugins/cmd/scheduler"),),
+        on_demand=True,
+    ),
+    Module(
         name="pulumi",
         origin="github.com/pulumi/pulumi/pkg/v3",
         tools=(

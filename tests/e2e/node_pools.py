@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infra.components.cluster.node_pools import controller
 from infra.core import names
+from infra.settings.interruptions import SIMULATED_LOST_SECONDS
 from sandbox.nodes import Node
+from tests.e2e.leaders import Replicas
 from tests.e2e.objects import namespace
 from tests.e2e.platform import Platform
 
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).parent / "programs" / "node_pools"
 ZONES = ["local-a", "local-b", "local-c"]
 GPU = "nvidia.com/gpu"
-LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{controller.NAMESPACE}/leases/{controller.LEASE}"
-PODS = f"/api/v1/namespaces/{controller.NAMESPACE}/pods?labelSelector=app.kubernetes.io/name={controller.NAME}"
 CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
 
-A100, H100 = "gpu-a100", "gpu-h100"
-"""Pools of on-demand machines, and of spot machines with others in reserve."""
+A100, H100, L4 = "gpu-a100", "gpu-h100", "gpu-l4"
+"""Pools of on-demand machines, of spot machines with others in reserve, and of machines whose pods may be moved."""
+
+NOTICE_SECONDS = 30
+GRACE_SECONDS = NOTICE_SECONDS - SIMULATED_LOST_SECONDS
+"""How long before its end a spot machine is wanted back, and what of that its pods have."""
 
 SYSTEM: Json = {
     "name": "system",
@@ -75,11 +77,18 @@ def settings() -> Json:
             SYSTEM,
             gpu_pool(A100, "NVIDIA-A100-SXM4-40GB"),
             gpu_pool(H100, "NVIDIA-H100-80GB-HBM3", capacityType="spot-or-on-demand"),
+            gpu_pool(L4, "NVIDIA-L4", disruption={"after": "5s", "consolidate": "underutilized"}),
         ],
         "autoscaler": {
             "kind": "karpenter",
             "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
-            "provider": {"cloud": "kwok", "bootTime": "4s"},
+            "nodeRepair": True,
+            "provider": {
+                "cloud": "kwok",
+                "bootTime": "4s",
+                "interruptionNotice": f"{NOTICE_SECONDS}s",
+                "repairAfter": "5s",
+            },
         },
     }
 
@@ -129,15 +138,17 @@ class Pools(Platform):
         file.write_text(json.dumps(settings()))
         self.variables["NODE_POOLS_SETTINGS"] = str(file)
         self.run_program(PROGRAM)
+        name = controller.NAME
+        self.autoscaler = Replicas(
+            platform=self, namespace=controller.NAMESPACE, name=name, lease=controller.LEASE, container=name
+        )
         with sandbox.api() as api:
             self.namespace = namespace(api)
 
     def situation(self) -> str:
         """Return what helps to understand a failure: also nodes, claims, and what Karpenter last said."""
         parts = [super().situation(), self.kubectl("get", "nodes,nodeclaims,nodepools", "-o", "wide").stdout]
-        for log in sorted(self.sandbox.layout.pods.glob(f"{controller.NAMESPACE}_*/*.log")):
-            parts += [f"== {log.parent.name}", *log.read_text(errors="replace").splitlines()[-25:]]
-        return "\n".join(parts)
+        return "\n".join([*parts, *self.autoscaler.said()])
 
     def start(self, job: Json) -> Json:
         """Submit a job, once the operator's webhook takes it."""
@@ -206,42 +217,27 @@ class Pools(Platform):
         named = sorted(claim["status"].get("nodeName", "") for claim in claims.values())
         return named == sorted(nodes)
 
-    def leader(self) -> str | None:
-        """Return the autoscaler's pod that holds the lease, if one of the present ones does."""
-        lease = self.find(LEASE)
-        holder: str = lease["spec"].get("holderIdentity", "") if lease else ""
-        return next((pod for pod in self.replicas() if holder.startswith(f"{pod}_")), None)
-
-    def replicas(self) -> dict[str, Json]:
-        """Return the autoscaler's pods by name."""
-        return {pod["metadata"]["name"]: pod for pod in self.get(PODS)["items"]}
-
-    def kill(self, pod: str) -> None:
-        """Kill an autoscaler's process, and once more when it comes back: then the other replica takes the lead."""
-        first = self._process(pod)
-        os.kill(first, signal.SIGKILL)
-        self.eventually(lambda: self._process(pod) not in (0, first), f"a restart of {pod}")
-        os.kill(self._process(pod), signal.SIGKILL)
-
     def run_out_of(self, *shortages: Json) -> None:
         """Let the machines of these types, zones and ways of buying be sold out; none at all ends every shortage."""
+        self._tell_market(controller.SHORTAGES, "shortages.json", shortages)
+
+    def interrupt(self, *nodes: str) -> None:
+        """Let the market want these spot machines back, from now on."""
+        self._tell_market(controller.INTERRUPTIONS, "interruptions.json", tuple({"node": node} for node in nodes))
+
+    def _tell_market(self, config_map: str, file: str, content: tuple[Json, ...]) -> None:
         manifest = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {"name": controller.SHORTAGES, "namespace": controller.NAMESPACE},
-            "data": {"shortages.json": json.dumps(shortages)},
+            "metadata": {"name": config_map, "namespace": controller.NAMESPACE},
+            "data": {file: json.dumps(content)},
         }
         done = self.kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps(manifest))
         assert done.returncode == 0, done.stderr
-        self.eventually(lambda: all(self._knows(pod, shortages) for pod in self.replicas()), "the shortages' arrival")
+        self.eventually(
+            lambda: all(self._knows(pod, file, content) for pod in self.autoscaler.pods()), f"the arrival of {file}"
+        )
 
-    def _knows(self, pod: str, shortages: tuple[Json, ...]) -> bool:
-        folder = self.sandbox.layout.pods / f"{controller.NAMESPACE}_{pod}"
-        return any(json.loads(file.read_text()) == list(shortages) for file in folder.rglob("shortages.json"))
-
-    def _process(self, pod: str) -> int:
-        file = self.sandbox.layout.pods / f"{controller.NAMESPACE}_{pod}" / f"{controller.NAME}.pid"
-        try:
-            return int(file.read_text())
-        except (FileNotFoundError, ValueError):
-            return 0
+    def _knows(self, pod: str, name: str, content: tuple[Json, ...]) -> bool:
+        files = self.autoscaler.folder(pod).rglob(name)
+        return any(json.loads(file.read_text()) == list(content) for file in files)

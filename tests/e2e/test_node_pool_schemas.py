@@ -34,11 +34,12 @@ CLUSTER_API_SCHEMAS = CrdSource(
     module="sigs.k8s.io/cluster-api",
     version="v1.14.2",
     h1="h1:o3GFNaeNFAOEEMpDPfhCK+2CjmV6gtQ8yLEcUwCg7bA=",
-    paths=(f"{BASES}machinedeployments.yaml", f"{BASES}machinepools.yaml"),
+    paths=tuple(f"{BASES}{kind}.yaml" for kind in ("machinedeployments", "machinehealthchecks", "machinepools")),
     crds={
         f"{kind}.cluster.x-k8s.io": f"sha256:{digest}"
         for kind, digest in (
             ("machinedeployments", "071aa507e699072e9dcdd762fbc77a1e42b6b43507b87614652b94eadbc29b40"),
+            ("machinehealthchecks", "94c11a2040d02c1fad4a5e94ebe763582898e8acd155cac7e56ed529557cbee8"),
             ("machinepools", "dd447526a46c6b9b2e4389cbce26db548559a0d30e6b1fa999b8b4449bfcd05f"),
         )
     },
@@ -59,7 +60,7 @@ AUTOSCALERS: dict[str, Json] = {
     "azure": karpenter(cloud="azure"),
     "kwok": karpenter(cloud="kwok"),
     "google": GKE,
-    "cluster api": CLUSTER_API,
+    "cluster api": {**CLUSTER_API, "repairAfter": "10m"},
     "cluster api, groups": {**CLUSTER_API, "machines": "MachinePool"},
 }
 KINDS = (
@@ -69,6 +70,7 @@ KINDS = (
     "KWOKNodeClass",
     "ComputeClass",
     "MachineDeployment",
+    "MachineHealthCheck",
     "MachinePool",
 )
 
@@ -119,7 +121,7 @@ POOLS: list[tuple[str, Json]] = [
     ("google", pool("l4", "g2-standard-48", 48, "192Gi", 4, L4, **ZONE)),
     ("google", pool("cpu", "n2-standard-64", 64, "256Gi", disk={"size": "200Gi", "type": "pd-ssd"})),
     ("cluster api", pool("a100", "xe8545", 128, "1Ti", 4, A100, **RACK, **RDMA)),
-    ("cluster api", pool("h100", "xe9680", 112, "2Ti", 8, H100, **SOME, **NVLINK)),
+    ("cluster api", pool("h100", "xe9680", 112, "2Ti", 8, H100, **SOME, **NVLINK, disruption={"gracePeriod": "1h"})),
     ("cluster api", pool("l4", "r760", 64, "512Gi", 2, L4, **ZONE, disruption={"consolidate": "empty"})),
     ("cluster api", pool("cpu", "r6625", 192, "768Gi", **SOME)),
     ("cluster api, groups", pool("h100", "xe9680", 112, "2Ti", 8, H100, **SOME)),

@@ -17,6 +17,7 @@ from infra.settings.capacity.pools import for_teams, pools_of
 from infra.settings.devices import granted
 from infra.settings.models.scheduling import Kueue
 from infra.settings.queues import guarantees
+from infra.settings.topology import levels_by_pool
 from sandbox.cluster import Sandbox
 from sandbox.nodes import Node
 from tests.e2e.objects import eventually, namespace, pod
@@ -160,21 +161,36 @@ def _queue_objects(borrow_percent: int) -> list[Json]:
     (team,) = settings.teams
 
     def declare() -> None:
-        Queues("queues", QueuesArgs(settings=queues, pools=settings.cluster.node_pools))
+        levels = levels_by_pool(settings.cluster, queues)
+        declared = Queues("queues", QueuesArgs(settings=queues, pools=settings.cluster.node_pools, levels=levels))
         laid_out = guarantees(team, settings.cluster, pools)
-        TeamQueue("vision-queue", TeamQueueArgs(settings=queues, namespace="default", guarantees=laid_out))
+        args = TeamQueueArgs(settings=queues, namespace="default", guarantees=laid_out, flavors=declared.flavors)
+        TeamQueue("vision-queue", args)
 
     found = record(declare)
-    return [whole(each) for kind in ("ResourceFlavor", "ClusterQueue", "LocalQueue") for each in found.all(kind)]
+    kinds = ("Topology", "ResourceFlavor", "ClusterQueue", "LocalQueue")
+    return [whole(each) for kind in kinds for each in found.all(kind)]
 
 
 @pytest.mark.parametrize("borrow_percent", [0, 50])
 def test_kueues_own_schemas_take_every_queue_and_flavor(kueue: ApiClient, borrow_percent: int) -> None:
     objects = _queue_objects(borrow_percent)
 
-    assert len(objects) == 9
+    assert len(objects) == 10
     for each in objects:
         kueue.create(f"{_path(each)}{STRICT}", each)
+
+
+def test_topology_and_its_flavor_can_only_be_replaced(kueue: ApiClient) -> None:
+    wired = [each for each in _queue_objects(0) if {"levels", "topologyName"} & each["spec"].keys()]
+    objects = {each["kind"]: each for each in wired}
+    for each in objects.values():
+        kueue.create(_path(each), each)
+
+    for kind, change in (("Topology", {"levels": [{"nodeLabel": "a/b"}]}), ("ResourceFlavor", {"nodeTaints": []})):
+        place = f"{_path(objects[kind])}/{objects[kind]['metadata']['name']}"
+        with pytest.raises(FlotillaError, match="immutable"):
+            kueue.patch(place, {"spec": change})
 
 
 @pytest.mark.parametrize(
@@ -195,7 +211,8 @@ def test_kueues_own_schemas_refuse_what_they_should(kueue: ApiClient, change: di
 def _path(manifest: Json) -> str:
     space = manifest["metadata"].get("namespace")
     scope = f"/namespaces/{space}" if space else ""
-    return f"{KUEUE}{scope}/{manifest['kind'].lower()}s"
+    plural = {"Topology": "topologies"}.get(manifest["kind"], f"{manifest['kind'].lower()}s")
+    return f"{KUEUE}{scope}/{plural}"
 
 
 def test_every_device_of_a_team_is_bounded_by_its_quota(api: ApiClient) -> None:

@@ -41,6 +41,12 @@ _OPERATOR = (
     ),
     Accepted(
         subject="training-operator",
+        aspect="arguments",
+        reason="Where a job's pods start all together, the operator has to name the scheduler that sees to it.",
+        added=("--gang-scheduler-name=*",),
+    ),
+    Accepted(
+        subject="training-operator",
         aspect="ports",
         reason="The port that probes are sent to is declared, so that they can name it.",
         added=("8081",),

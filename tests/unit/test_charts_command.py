@@ -9,8 +9,11 @@ import httpx
 import pytest
 
 from infra.core import chart_archive
-from infra.core.chart import ChartSource
+from infra.core.chart_module import ChartModule
+from infra.core.chart_source import ChartSource
+from infra.core.crds.gosum import zip_path
 from ops.cli import main
+from tests.unit.crds_fakes import MODULE, VERSION, module_zip
 
 ARCHIVE = b"an archive"
 SOURCE = ChartSource(
@@ -73,3 +76,22 @@ def test_pin_says_how_to_hash_what_the_index_does_not(capsys: pytest.CaptureFixt
     assert run("pin", SOURCE.repository, "sails", "1.0.0") == 1
 
     assert "Hash sails-1.0.0.tgz yourself: sha256sum" in " ".join(capsys.readouterr().err.split())
+
+
+def test_chart_of_a_module_is_pinned_by_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mirrored = tmp_path / "mirror" / "go" / zip_path(MODULE, VERSION)
+    mirrored.parent.mkdir(parents=True)
+    mirrored.write_bytes(module_zip(extra={"charts/sails/Chart.yaml": b"name: sails\n"}))
+    monkeypatch.setenv("FLOTILLA_MIRROR", str(tmp_path / "mirror"))
+    asked = ("pin", "oci://charts.example.org", "sails", "1.2.0", "--module")
+
+    assert run(*asked, f"{MODULE}@{VERSION}") == 0
+
+    printed = capsys.readouterr().out
+    source = eval(printed, {"ChartSource": ChartSource, "ChartModule": ChartModule})  # noqa: S307 - our own output
+    assert (source.chart, source.version, source.module.folder) == ("sails", "1.2.0", "charts/sails")
+    assert chart_archive.fetch(source, tmp_path / "state").name == "sails-1.2.0.tgz"
+    assert run(*asked, MODULE) == 1
+    assert f"names no version. Write {MODULE}@v1.2.0" in " ".join(capsys.readouterr().err.split())

@@ -10,7 +10,7 @@ from ops.doctor import cluster
 from ops.doctor.check import Verdict
 from ops.doctor.cluster.api import KubeError
 from ops.doctor.cluster.probe import ClusterProbe
-from ops.doctor.cluster.target import ClusterTarget, GpuPool, Kind
+from ops.doctor.cluster.target import ClusterTarget, Kind
 from tests.unit.doctor_fakes import FakeApi, resource_list
 
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
@@ -23,11 +23,10 @@ def looked(name: str, target: ClusterTarget, api: FakeApi) -> list[tuple[str, st
     return [(verdict.status, verdict.what) for verdict in verdicts]
 
 
-def node(name: str, *, zone: str | None = "a", pool: str = "gpu", gpus: int = 0, ready: bool = True) -> dict[str, Any]:
-    labels = {"flotilla.dev/pool": pool} | ({"topology.kubernetes.io/zone": zone} if zone else {})
+def node(name: str, *, zone: str | None = "a", ready: bool = True) -> dict[str, Any]:
+    labels = {"topology.kubernetes.io/zone": zone} if zone else {}
     conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
-    offered = {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    return {"metadata": {"name": name, "labels": labels}, "status": {"conditions": conditions, "allocatable": offered}}
+    return {"metadata": {"name": name, "labels": labels}, "status": {"conditions": conditions}}
 
 
 def nodes(*items: dict[str, Any]) -> FakeApi:
@@ -50,32 +49,6 @@ def test_zones_without_a_ready_node_are_named() -> None:
         ("fail", "no node that is ready is in zone b; there are a"),
         ("warn", "1 nodes are in no zone"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("made", "pool", "expected"),
-    [
-        ((node("1", gpus=8),), {}, ("ok", "1 nodes offer 8 GPUs each")),
-        ((), {}, ("fail", "has 0 nodes, 1 are declared")),
-        ((node("1"),), {}, ("fail", "1 of 1 nodes offer fewer than 8 GPUs: 1")),
-        (
-            (node("1"),),
-            {"plugin_comes": True},
-            ("skipped", "offers no GPUs yet: the device plugin comes with Flotilla"),
-        ),
-        (
-            (node("1", gpus=8), node("2", gpus=7)),
-            {"plugin_comes": True},
-            ("fail", "1 of 2 nodes offer fewer than 8 GPUs: 2"),
-        ),
-    ],
-)
-def test_gpu_pools_are_judged_by_their_nodes(
-    made: tuple[dict[str, Any], ...], pool: dict[str, bool], expected: tuple[str, str]
-) -> None:
-    target = ClusterTarget(context="c", gpu_pools=(GpuPool(name="gpu", nodes=1, gpus=8, **pool),))
-
-    assert looked("cluster-gpus", target, nodes(*made)) == [expected]
 
 
 @pytest.mark.parametrize(

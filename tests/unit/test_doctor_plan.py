@@ -13,6 +13,7 @@ from ops.doctor.kafka.probe import KafkaProbe
 from ops.doctor.mysql.probe import MySqlProbe
 from ops.doctor.network import REACH
 from ops.doctor.object_store.probe import ObjectStoreProbe
+from ops.doctor.plan.cluster import cluster_target
 from ops.doctor.plan.databases import databases
 from ops.doctor.plan.endpoint import EndpointProbe
 from ops.doctor.plan.events import events
@@ -137,3 +138,16 @@ def test_what_operators_run_is_not_external() -> None:
     local, known = load("local"), References(FakeApi())
 
     assert [*databases(local, known, 5), *events(local, known, 5), *object_store(local, known, 5)] == []
+
+
+def test_the_cluster_is_examined_with_its_pools_teams_and_autoscaler(aws: Settings) -> None:
+    target = cluster_target(aws, "c")
+
+    assert [pool.name for pool in target.pools] == ["system", "cpu", "cpu-spot", "gpu-a100", "gpu-h100"]
+    assert [(pool.name, dict(pool.devices)) for pool in target.gpu_pools] == [
+        ("gpu-a100", {"nvidia.com/gpu": 8}),
+        ("gpu-h100", {"nvidia.com/gpu": 8}),
+    ]
+    assert (target.autoscaler.kind, target.autoscaler.namespace) == ("karpenter", "karpenter")
+    assert target.environment == "prod-aws"
+    assert target.teams == tuple(team.name for team in aws.teams)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from infra.settings.rules import RULES
-from tests.unit.settings import capacity_rules, database_rules, event_rules, node_pool_rules
+from tests.unit.settings import (
+    capacity_rules,
+    database_rules,
+    event_rules,
+    node_pool_rules,
+    protection_rules,
+    scheduling_rules,
+)
 from tests.unit.settings.folder import load_overlay, message
 from tests.unit.test_settings_object_store import VIOLATIONS as OBJECT_STORE
 from tests.unit.test_settings_storage import VIOLATIONS as STORAGE
@@ -157,8 +164,10 @@ VIOLATIONS = {
     ),
     **database_rules.VIOLATIONS,
     **node_pool_rules.VIOLATIONS,
+    **protection_rules.VIOLATIONS,
     **event_rules.VIOLATIONS,
     **capacity_rules.VIOLATIONS,
+    **scheduling_rules.VIOLATIONS,
 }
 
 
@@ -201,8 +210,10 @@ def test_every_rule_says_what_it_refuses() -> None:
         ),
         *database_rules.FURTHER,
         *node_pool_rules.FURTHER,
+        *protection_rules.FURTHER,
         *event_rules.FURTHER,
         *capacity_rules.FURTHER,
+        *scheduling_rules.FURTHER,
     ],
 )
 def test_rule_refuses_further_violations(overlay: str, expected: str, tmp_path: Path) -> None:
@@ -220,8 +231,10 @@ def test_rule_refuses_further_violations(overlay: str, expected: str, tmp_path: 
         pools(SYSTEM + "\n      zones: [a, b]", GPU),
         *database_rules.VALID,
         *node_pool_rules.VALID,
+        *protection_rules.VALID,
         *event_rules.VALID,
         *capacity_rules.VALID,
+        *scheduling_rules.VALID,
     ],
 )
 def test_rules_accept_what_is_valid(overlay: str, tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from infra import chart_sources
 from infra.core.crds.gosum import zip_path
 from infra.core.crds.open import OPEN, Identity, open_crd
-from ops.stand_ins import is_custom, missing
+from ops.stand_ins import brought_by_charts, is_custom, missing
 from tests.unit.crds_fakes import MODULE, VERSION, crd, module_zip, source_of_zip
 
 ZIP = module_zip(crd("boats"), crd("sails"))
@@ -44,6 +45,15 @@ def test_makers_schema_is_taken_where_it_is_pinned() -> None:
 
 def test_what_somebody_brings_is_left_alone() -> None:
     assert names(declared("example.com/v1", "Mast"), brought=("masts.example.com",)) == {}
+
+
+def test_kinds_of_an_installed_chart_are_its_own_to_bring() -> None:
+    chart = chart_sources.KUEUE
+    release = declared("helm.toolkit.fluxcd.io/v2", "HelmRelease")
+    release["spec"] = {"chart": {"spec": {"chart": chart.chart, "version": chart.version}}}
+
+    assert brought_by_charts([release, declared("v1", "Secret")]) == {"kueue.x-k8s.io"}
+    assert brought_by_charts([declared("kueue.x-k8s.io/v1beta2", "LocalQueue")]) == set()
 
 
 def test_kubernetes_own_kinds_and_those_for_a_reconciler_need_nothing() -> None:

@@ -51,14 +51,17 @@ class TrainingOperatorArgs:
     """What the training operator is declared from.
 
     Args:
-        settings: replicas, resources, client limits and gang scheduler.
+        settings: replicas, resources and client limits.
         namespace: where it runs.
         context: the cluster's kubeconfig context, for the schemas applied outside the engine.
+        gang_scheduler: the scheduler that starts a job's pods together; None where the cluster's own starts each. The
+            operator ends where that scheduler's PodGroups are not served.
     """
 
     settings: TrainingOperatorSettings
     namespace: pulumi.Input[str]
     context: pulumi.Input[str]
+    gang_scheduler: str | None = None
 
 
 class TrainingOperator(Component):
@@ -92,7 +95,7 @@ class TrainingOperator(Component):
             WorkloadArgs(
                 namespace=args.namespace,
                 part_of=PART_OF,
-                container=_container(args.settings),
+                container=_container(args.settings, args.gang_scheduler),
                 availability=LeaderElected(replicas=args.settings.replicas, arguments=("--leader-elect",), lease=LEASE),
                 resources=args.settings.resources,
                 permissions=PERMISSIONS,
@@ -115,7 +118,7 @@ class TrainingOperator(Component):
         self.register_outputs({})
 
 
-def _container(settings: TrainingOperatorSettings) -> Container:
+def _container(settings: TrainingOperatorSettings, gang_scheduler: str | None) -> Container:
     arguments = [
         "--metrics-bind-address=:8080",
         "--health-probe-bind-address=:8081",
@@ -126,8 +129,8 @@ def _container(settings: TrainingOperatorSettings) -> Container:
         f"--kube-api-qps={settings.qps}",
         f"--kube-api-burst={settings.burst}",
     ]
-    if settings.gang_scheduler != "none":
-        arguments.append(f"--gang-scheduler-name={settings.gang_scheduler}")
+    if gang_scheduler:
+        arguments.append(f"--gang-scheduler-name={gang_scheduler}")
     return Container(
         image=versions.TRAINING_OPERATOR,
         command=("/manager",),

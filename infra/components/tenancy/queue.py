@@ -38,11 +38,13 @@ class TeamQueueArgs:
         settings: how jobs queue.
         namespace: the team's namespace.
         guarantees: what each pool guarantees the team, by the pool's name, in the order pools are tried.
+        flavors: name of each pool's flavor, by the pool's name.
     """
 
     settings: Kueue
     namespace: pulumi.Input[str]
     guarantees: Mapping[str, Amounts]
+    flavors: Mapping[str, str]
 
 
 class TeamQueue(Component):
@@ -68,7 +70,12 @@ class TeamQueue(Component):
                     "withinClusterQueue": "LowerPriority" if settings.preempt_own else "Never",
                     "reclaimWithinCohort": RECLAIM[settings.reclaim],
                 },
-                "resourceGroups": [_group(args.guarantees, settings.borrow_percent)],
+                "resourceGroups": [
+                    _group(
+                        {args.flavors[pool]: amounts for pool, amounts in args.guarantees.items()},
+                        settings.borrow_percent,
+                    )
+                ],
             },
             opts=self.child(),
         )
@@ -84,13 +91,14 @@ class TeamQueue(Component):
 
 
 def _group(guarantees: Mapping[str, Amounts], percent: int) -> dict[str, Any]:
-    """Return the one resource group: every flavor counts every resource, as Kueue demands."""
+    """Return the one resource group, of guarantees by flavor: each counts every resource, as Kueue demands."""
     devices = sorted({name for amounts in guarantees.values() for name in amounts.devices})
     covered = ["cpu", "memory", *devices]
     return {
         "coveredResources": covered,
         "flavors": [
-            {"name": pool, "resources": _resources(amounts, covered, percent)} for pool, amounts in guarantees.items()
+            {"name": flavor, "resources": _resources(amounts, covered, percent)}
+            for flavor, amounts in guarantees.items()
         ],
     }
 

@@ -62,7 +62,8 @@ class Aws(Section):
     """Name of the IAM role of the nodes."""
 
     interruption_queue: Word
-    """SQS queue that EventBridge sends spot interruptions to. Without it pods on spot machines get no warning."""
+    """SQS queue that EventBridge sends spot interruptions to, and `controllerRole` may read and delete from. Without
+    it pods on spot machines get no warning."""
 
     images: AmiAlias
     """Image of the nodes, as family and version."""
@@ -94,6 +95,12 @@ class Kwok(Section):
     boot_time: Span = "1s"
     """How long a machine takes from being bought to being ready."""
 
+    interruption_notice: Span = "120s"
+    """How long before its end a spot machine that is wanted back is told so; two minutes on AWS."""
+
+    repair_after: Span = "10m"
+    """How long a GPU stays broken before its machine is replaced, with `nodeRepair`; ten minutes on AWS."""
+
 
 Provider = Annotated[Aws | Azure | Kwok, Field(discriminator="cloud")]
 
@@ -105,7 +112,8 @@ class Karpenter(Replicas):
     """Karpenter, which runs on the system pool and so does not make that one's nodes."""
 
     node_repair: bool = False
-    """Whether nodes that stay unhealthy are replaced."""
+    """Whether machines whose node or GPU stays unhealthy are replaced, with one second for what still runs there. On
+    AWS after 10 minutes for GPUs and 30 for the rest, as long as no more than a fifth of the pool is unhealthy."""
 
     provider: Provider
     """Whose machines."""
@@ -148,6 +156,10 @@ class ClusterApi(Replicas):
 
     machines: Literal["MachineDeployment", "MachinePool"] = "MachineDeployment"
     """Who makes a set's machines: Cluster API one by one, or the cloud as a group of its own."""
+
+    repair_after: Span | None = None
+    """How long a node or its GPUs stay unhealthy before the machine is replaced, as long as no more than a fifth of
+    the pool is. Never when left out."""
 
     infrastructure: Template
     """Templates of machines, named as the pools."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from infra.settings.models.base import Section
 from infra.settings.models.data.common import Installed
+from infra.settings.models.gpu_health import Health, Unwatched
 from infra.settings.models.resources import Resources
 from infra.settings.scalars import DnsLabel, NotEmpty, Noun, Text
 
@@ -28,6 +29,13 @@ MigProfile = Annotated[
     ),
 ]
 """A part of a GPU: so many of its smallest slices, and its memory."""
+
+
+DriverVersion = Annotated[
+    str,
+    Text(r"[1-9][0-9]{2}(\.[0-9]{1,3}){0,2}", 12, "version of a driver", 'Write one quoted, such as "580.65"'),
+]
+"""Version of NVIDIA's driver, or how it begins."""
 
 
 class DevicePlugin(Section):
@@ -167,8 +175,15 @@ class Nvidia(Section):
     runtime_class: RuntimeClass | None
     """RuntimeClass that NVIDIA's agents run under; null where the nodes' default runtime knows GPUs."""
 
+    oldest_driver: DriverVersion | None = None
+    """Oldest driver that teams' images run with: "525.60" for CUDA 12, "580.65" for CUDA 13. Node images bring drivers;
+    `flotilla doctor` names the nodes with an older one."""
+
     sharing: tuple[Sharing, ...] = ()
     """Pools whose GPUs several pods share; in others, each GPU belongs to one pod at a time."""
+
+    health: Health = Unwatched(kind="none")
+    """Who notices that a GPU is broken. `cluster.autoscaler` says whether its machine is replaced then."""
 
 
 class Amd(Section):

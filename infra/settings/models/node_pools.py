@@ -193,13 +193,16 @@ class Disruption(Section):
     """How long a node has to stay so before it is taken away."""
 
     budgets: tuple[Budget, ...] = ()
-    """Left out: any number of empty nodes, and of others one at a time in gpu pools, a tenth in cpu pools."""
+    """Left out: any number of empty nodes, and of others one at a time in gpu pools, a tenth in cpu pools. Nodes of gpu
+    pools with a grace period, all of spot machines among them, are not replaced for their image while they are used:
+    a grace period ends even pods that ask not to be disrupted."""
 
     expire_after: Age | None = None
     """Age at which nodes are replaced. Left out: `Never` for gpu pools, `720h` for others, for fresh images."""
 
     grace_period: Span | None = None
-    """How long a node that has to go waits for its pods; without limit when left out."""
+    """How long pods of a node that has to go have to end, whatever they ask for; longer ones are cut short. It has to
+    fit the notice of spot machines. Left out: of spot machines all that the notice leaves, of others without limit."""
 
 
 class NodePool(Section):

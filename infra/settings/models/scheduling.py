@@ -1,4 +1,4 @@
-"""Scheduling: whether jobs queue for their quota, and who gives way."""
+"""Scheduling: whether jobs queue for their quota, who gives way, and whose pods start together."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pydantic import Field
 
 from infra.settings.models.base import Section
 from infra.settings.models.data.common import Installed
+from infra.settings.models.gangs import Gangs, NoGangs
 from infra.settings.models.node_pools import Span
 from infra.settings.models.resources import Resources
+from infra.settings.models.topology import Topology
 from infra.settings.scalars import HaReplicas, Noun
 
 
@@ -49,6 +51,10 @@ class Kueue(Section):
     """How long an admitted job may take until all its pods are ready, before it is sent back to the queue. New nodes
     have to be made in that time. Without limit when left out. Only with `installed: install`."""
 
+    topologies: tuple[Topology, ...] = ()
+    """How machines are wired, so that a job can ask for pods in one rack or block. Pools in none of them are placed
+    machine by machine once there is one."""
+
 
 Queues = Annotated[NoQueues | Kueue, Field(discriminator="kind")]
 
@@ -58,3 +64,6 @@ class Scheduling(Section):
 
     queues: Queues
     """Whether jobs queue for their quota."""
+
+    gangs: Gangs = NoGangs(kind="none")
+    """Whether a training job's pods start all together or not at all."""

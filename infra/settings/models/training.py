@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from infra.settings.models.base import Section
 from infra.settings.models.resources import Resources
 from infra.settings.scalars import HaReplicas, Positive
@@ -26,9 +24,6 @@ class TrainingOperatorSettings(Section):
 
     burst: Positive
     """Requests to the API server in one burst; not below `qps`."""
-
-    gang_scheduler: Literal["none", "volcano", "scheduler-plugins"]
-    """Who starts a job's pods all together or not at all. The scheduler must be installed in the cluster."""
 
 
 class Training(Section):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from infra.settings.devices import NVIDIA, devices_of, offered
-from infra.settings.models.autoscaler import NoAutoscaler
+from infra.settings.models.autoscaler import ClusterApi, Karpenter, Kwok, NoAutoscaler
 from infra.settings.models.gpu import Mig
 from infra.settings.rules.rule import Violation, repeated, rule
 from infra.settings.suggest import did_you_mean
@@ -14,6 +14,7 @@ from infra.settings.suggest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from infra.settings.models.cluster import Cluster
     from infra.settings.models.node_pools import NodePool
     from infra.settings.models.settings import Settings
 
@@ -71,9 +72,15 @@ def shared_gpus_can_be_shared(settings: Settings) -> Iterator[Violation]:
 
 @rule("cluster")
 def autoscalers_know_what_is_requested(settings: Settings) -> Iterator[Violation]:
-    """Refuse parts of GPUs under a name that an autoscaler makes no nodes for: their pods would wait for ever."""
+    """Refuse parts of GPUs under a name that an autoscaler makes no nodes for: their pods would wait for ever.
+
+    Clouds know what their machines have. Cluster Autoscaler is told of Cluster API's, but of one kind of device each.
+    """
     cluster = settings.cluster
     if isinstance(cluster.autoscaler, NoAutoscaler):
+        return
+    if isinstance(cluster.autoscaler, ClusterApi):
+        yield from _of_several_kinds(cluster)
         return
     for number, way in enumerate(cluster.gpu.nvidia.sharing):
         names = {
@@ -116,6 +123,28 @@ def quotas_name_devices_there_are(settings: Settings) -> Iterator[Violation]:
             elif name not in known:
                 among = f"Write one of {', '.join(known)}" if known else "Remove it"
                 yield Violation(path, "no pool offers it", f"{did_you_mean(name, known)}{among}")
+
+
+@rule("cluster")
+def simulated_machines_of_a_type_are_alike(settings: Settings) -> Iterator[Violation]:
+    """Refuse two ways of sharing the GPUs of one simulated type: the sandbox sells each type once, parts and all."""
+    cluster = settings.cluster
+    if not isinstance(cluster.autoscaler, Karpenter) or not isinstance(cluster.autoscaler.provider, Kwok):
+        return
+    seen: dict[str, NodePool] = {}
+    for number, pool in enumerate(cluster.node_pools):
+        first = seen.setdefault(pool.instance_type, pool)
+        if pool.purpose == first.purpose == "gpu" and devices_of(first, cluster.gpu) != devices_of(pool, cluster.gpu):
+            what = f"the pool {first.name} shares the GPUs of {pool.instance_type} differently"
+            yield Violation(("cluster", "nodePools", number, "instanceType"), what, "Write a type of its own")
+
+
+def _of_several_kinds(cluster: Cluster) -> Iterator[Violation]:
+    for number, way in enumerate(cluster.gpu.nvidia.sharing):
+        for pool in cluster.node_pools:
+            if pool.name in way.pools and len(found := devices_of(pool, cluster.gpu)) > 1:
+                what = f"Cluster Autoscaler is told of one kind of device a machine, and {pool.name} has {len(found)}"
+                yield Violation((*SHARING, number, "slices"), what, "Write slices of one profile")
 
 
 def _words(pool: NodePool) -> str:

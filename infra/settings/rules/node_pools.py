@@ -33,9 +33,12 @@ OFFERS: dict[str, tuple[str, frozenset[str]]] = {
     "kwok": ("the sandbox's Karpenter", frozenset(_KARPENTER | {"disk", "rack", "efa", "rdma"})),
     "gke-compute-class": (
         "a GKE ComputeClass",
-        frozenset(_SPOT | {"disk", "disk.type", "disruption", "zone", "group", "nvlink"}),
+        frozenset(_SPOT | {"disk", "disk.type", "disruption", "disruption.gracePeriod", "zone", "group", "nvlink"}),
     ),
-    "cluster-api": ("Cluster API", frozenset({"disruption", "zone", "rack", "rdma", "nvlink", "nodes.min"})),
+    "cluster-api": (
+        "Cluster API",
+        frozenset({"disruption", "disruption.gracePeriod", "zone", "rack", "rdma", "nvlink", "nodes.min"}),
+    ),
     "none": ("a cluster without an autoscaler", frozenset({"capacityType: spot", "nodes.min"})),
 }
 """What each back end can do of what a pool may ask for, and what the back end is called."""

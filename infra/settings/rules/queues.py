@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_RESOURCES = 64
 MOST_FLAVORS = 64
-"""What a ClusterQueue holds. Source: sigs.k8s.io/kueue v0.15.0, `config/components/crd/bases`."""
+"""What a ClusterQueue holds. Source: sigs.k8s.io/kueue v0.15.2, `config/components/crd/bases`."""
 
 
 @rule("capacity", "cluster", "scheduling", "teams")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from infra.settings.capacity.pools import pools_of
+from infra.settings.gangs import pod_group
+from infra.settings.models.scheduling import Kueue
+from infra.settings.topology import levels_by_pool
 from ops.doctor.cluster.storage import DEFAULT
-from ops.doctor.cluster.target import ClusterTarget, GpuPool, Kind
+from ops.doctor.cluster.target import ClusterTarget, Kind
+from ops.doctor.plan.pools import autoscaler, gpu_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,11 +20,13 @@ if TYPE_CHECKING:
 
 CHARTS = {
     "cloudnative-pg": ("postgresql.cnpg.io",),
+    "kueue": ("kueue.x-k8s.io",),
     "moco": ("moco.cybozu.com",),
     "plugin-barman-cloud": ("barmancloud.cnpg.io",),
     "pxc-operator": ("pxc.percona.com",),
     "rook-ceph": ("ceph.rook.io", "objectbucket.io"),
     "strimzi-kafka-operator": ("kafka.strimzi.io", "core.strimzi.io"),
+    "volcano": ("scheduling.volcano.sh",),
 }
 """API groups that charts bring."""
 
@@ -34,22 +41,21 @@ def cluster_target(settings: Settings, context: str) -> ClusterTarget:
     rendered = render(settings)
     return ClusterTarget(
         context=context,
+        environment=settings.environment,
         zones=settings.cluster.zones,
-        gpu_pools=tuple(_gpu_pools(settings)),
-        kinds=tuple(_kinds(rendered)),
+        pools=pools_of(settings.cluster, settings.capacity.node_reserve),
+        gpu_pools=tuple(gpu_pools(settings.cluster)),
+        autoscaler=autoscaler(settings.cluster),
+        teams=tuple(team.name for team in settings.teams),
+        queues=isinstance(settings.scheduling.queues, Kueue),
+        levels=levels_by_pool(settings.cluster, settings.scheduling.queues),
+        kinds=tuple(_kinds(rendered, pod_group(settings.scheduling.gangs))),
         default_class=next(_defaults(rendered.objects), None),
     )
 
 
-def _gpu_pools(settings: Settings) -> Iterator[GpuPool]:
-    plugin = settings.cluster.gpu.nvidia.device_plugin.installed == "install"
-    for pool in settings.cluster.node_pools:
-        if pool.purpose == "gpu" and pool.nodes.min and pool.machine.gpus:
-            yield GpuPool(name=pool.name, nodes=pool.nodes.min, gpus=pool.machine.gpus, plugin_comes=plugin)
-
-
-def _kinds(rendered: Rendered) -> Iterator[Kind]:
-    """Yield each kind that is applied, and what brings it."""
+def _kinds(rendered: Rendered, made_for_jobs: tuple[str, str] | None) -> Iterator[Kind]:
+    """Yield each kind that is applied, or that the training operator makes for each job, and what brings it."""
     groups: dict[str, str] = {}
     for name, bundle in rendered.bundles.items():
         groups |= {crd.partition(".")[2]: f"the CRD bundle {name}" for crd in bundle["crds"]}
@@ -61,6 +67,8 @@ def _kinds(rendered: Rendered) -> Iterator[Kind]:
     found = {(item["apiVersion"], item["kind"]) for item in objects}
     if releases:
         found.add(("v1", "Secret"))
+    if made_for_jobs:
+        found.add(made_for_jobs)
     for api_version, kind in sorted(found):
         yield Kind(api_version=api_version, name=kind, comes_with=groups.get(api_version.rpartition("/")[0]))
 

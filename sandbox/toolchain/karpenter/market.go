@@ -41,17 +41,19 @@ type market struct {
 	client    client.Client
 	types     []*cloudprovider.InstanceType
 	shortages string
+	repair    time.Duration
 
 	lock   sync.Mutex
 	failed map[offer]time.Time
 }
 
-func newMarket(c client.Client, types []*cloudprovider.InstanceType, shortages string) *market {
+func newMarket(c client.Client, types []*cloudprovider.InstanceType, shortages string, repair time.Duration) *market {
 	return &market{
 		CloudProvider: kwok.NewCloudProvider(context.Background(), c, types),
 		client:        c,
 		types:         types,
 		shortages:     shortages,
+		repair:        repair,
 		failed:        map[offer]time.Time{},
 	}
 }
@@ -59,6 +61,30 @@ func newMarket(c client.Client, types []*cloudprovider.InstanceType, shortages s
 // GetInstanceTypes returns every type, without the offers that failed a moment ago.
 func (m *market) GetInstanceTypes(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	return m.typesWhere(m.promising), nil
+}
+
+// Get returns a machine, which is there until it is gone. kwok's provider denies one as soon as its node is to go, and
+// Karpenter would not drain a node that is not ready yet.
+func (m *market) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
+	machines, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, machine := range machines {
+		if machine.Status.ProviderID == providerID {
+			return machine, nil
+		}
+	}
+	return nil, cloudprovider.NewNodeClaimNotFoundError(fmt.Errorf("there is no machine %s", providerID))
+}
+
+// RepairPolicies adds to kwok's policies the one by which Karpenter on AWS replaces machines with a broken GPU.
+func (m *market) RepairPolicies() []cloudprovider.RepairPolicy {
+	return append(m.CloudProvider.RepairPolicies(), cloudprovider.RepairPolicy{
+		ConditionType:      "AcceleratedHardwareReady",
+		ConditionStatus:    corev1.ConditionFalse,
+		TolerationDuration: m.repair,
+	})
 }
 
 // Create buys a machine for the claim: a spot one where one is thinkable, in any zone that has one. Asked again for

@@ -247,6 +247,7 @@ def _present(chosen: Settings, *agents: str) -> Settings:
         ("devicePlugin", "nvidia-device-plugin"),
         ("featureDiscovery", "gpu-feature-discovery"),
         ("dcgmExporter", "dcgm-exporter"),
+        ("health", "gpu-problem-detector"),
     ],
 )
 def test_agent_that_the_platform_brings_is_left_to_it(agent: str, name: str) -> None:
@@ -257,7 +258,8 @@ def test_agent_that_the_platform_brings_is_left_to_it(agent: str, name: str) -> 
 
 
 def test_namespace_goes_with_the_last_agent() -> None:
-    spaces = declared(_present(everything(), "devicePlugin", "featureDiscovery", "dcgmExporter")).all("Namespace")
+    agents = ("devicePlugin", "featureDiscovery", "dcgmExporter", "health")
+    spaces = declared(_present(everything(), *agents)).all("Namespace")
 
     assert [each["metadata"]["name"] for each in spaces] == ["amd-gpu", "aws-neuron"]
 

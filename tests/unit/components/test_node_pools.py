@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from infra.components.cluster.node_pools.component import NodePools, NodePoolsArgs
 from infra.settings.models.autoscaler import Autoscaler
+from infra.settings.models.gpu import Gpu
 from infra.settings.models.node_pools import NodePool
 from tests.unit.core.parsing import parse
 from tests.unit.core.recording import Recording, record
@@ -51,10 +52,26 @@ def karpenter(**provider: Any) -> dict[str, Any]:
     return {"kind": "karpenter", **RUNS, "provider": provider or AWS}
 
 
-def declared(*pools: dict[str, Any], autoscaler: dict[str, Any] | None = None) -> Recording:
+def gpu_settings(**nvidia: Any) -> Gpu:
+    """Return settings in which the platform brings every agent, with these of NVIDIA's GPUs."""
+    agent: dict[str, Any] = {"installed": "present", "resources": RUNS["resources"]}
+    present = {
+        "devicePlugin": {**agent, "failOnInitError": False},
+        "featureDiscovery": {**agent, "nodeFeatureDiscovery": "present"},
+        "dcgmExporter": agent,
+        "runtimeClass": None,
+    }
+    other = {"devicePlugin": agent}
+    return parse(Gpu, nvidia={**present, **nvidia}, amd=other, neuron=other)
+
+
+def declared(
+    *pools: dict[str, Any], autoscaler: dict[str, Any] | None = None, nvidia: dict[str, Any] | None = None
+) -> Recording:
     args = NodePoolsArgs(
         pools=[parse(NodePool, **pool) for pool in pools],
         autoscaler=TypeAdapter[Any](Autoscaler).validate_json(json.dumps(autoscaler or karpenter())),
+        gpu=gpu_settings(**(nvidia or {})),
         region="eu",
         zones=["a", "b", "c"],
         context="test",
@@ -86,7 +103,7 @@ def test_pool_is_bounded_by_its_number_of_machines_and_by_what_they_count(
     assert spec(pool)["limits"] == limits
 
 
-@pytest.mark.parametrize(("pool", "in_use"), [(GPU, "1"), (CPU, "10%")])
+@pytest.mark.parametrize(("pool", "in_use"), [({**GPU, "capacityType": "on-demand"}, "1"), (CPU, "10%")])
 def test_empty_machines_go_at_once_and_used_ones_slowly(pool: dict[str, Any], in_use: str) -> None:
     assert spec(pool)["disruption"]["budgets"] == [
         {"nodes": "100%", "reasons": ["Empty"]},

@@ -22,6 +22,8 @@ GUARANTEES = {
     "gpu": Amounts(cpu=Decimal("9.5"), memory=Decimal(10 * 1024**3), devices={"nvidia.com/gpu": 6}),
 }
 
+FLAVORS = {"cpu": "cpu", "gpu": "gpu-0123abcd"}
+
 
 def kueue(**changes: Any) -> Kueue:
     return parse(Kueue, **{"kind": "kueue", "installed": "install", "resources": RESOURCES, **changes})
@@ -42,7 +44,7 @@ def configuration(**changes: Any) -> dict[str, Any]:
 
 
 def queue(**changes: Any) -> dict[str, Any]:
-    args = TeamQueueArgs(settings=kueue(**changes), namespace="vision", guarantees=GUARANTEES)
+    args = TeamQueueArgs(settings=kueue(**changes), namespace="vision", guarantees=GUARANTEES, flavors=FLAVORS)
     return record(lambda: TeamQueue("vision-queue", args)).one("ClusterQueue")["spec"]
 
 
@@ -70,11 +72,11 @@ def test_job_that_does_not_become_ready_goes_back_where_that_is_asked_for() -> N
     assert "waitForPodsReady" not in configuration()
 
 
-def test_api_server_reaches_the_webhooks() -> None:
+def test_api_server_reaches_the_webhooks_and_the_api_of_waiting_jobs() -> None:
     spec = declared().one("NetworkPolicy", "kueue")["spec"]
 
     assert spec["podSelector"] == {"matchLabels": {"app.kubernetes.io/name": "kueue"}}
-    assert 9443 in [port["port"] for rule in spec["ingress"] for port in rule["ports"]]
+    assert {9443, 8082} <= {port["port"] for rule in spec["ingress"] for port in rule["ports"] if "from" not in rule}
 
 
 def test_kueue_that_the_platform_brings_is_used_but_not_installed() -> None:
@@ -104,6 +106,54 @@ def test_every_pool_of_teams_is_a_flavor_that_keeps_off_whom_its_taints_keep_off
     assert "nodeTaints" not in recording.one("ResourceFlavor", "cpu")["spec"]
 
 
+LEVELS = ("flotilla.dev/block", "flotilla.dev/rack", "kubernetes.io/hostname")
+MACHINES = ("kubernetes.io/hostname",)
+
+
+def wired(**changes: Any) -> Recording:
+    topology = {"name": "fabric", "pools": ["gpu", "gpu-amd"], "levels": ["block", "rack"]}
+    levels = {"cpu": MACHINES, "gpu": LEVELS, "gpu-amd": LEVELS, "neuron": MACHINES, **changes.pop("levels", {})}
+    args = QueuesArgs(settings=kueue(topologies=[topology]), pools=everything().cluster.node_pools, levels=levels)
+    return record(lambda: Queues("queues", args))
+
+
+def flavor(recording: Recording, pool: str) -> dict[str, Any]:
+    (found,) = [
+        each for each in recording.all("ResourceFlavor") if each["metadata"]["labels"].get("flotilla.dev/pool") == pool
+    ]
+    return found
+
+
+def test_each_topology_is_declared_once_from_the_largest_level_to_the_machine() -> None:
+    topologies = {each["metadata"]["name"].rpartition("-")[0]: each for each in wired().all("Topology")}
+
+    assert sorted(topologies) == ["fabric", "machines"]
+    assert topologies["fabric"]["spec"]["levels"] == [{"nodeLabel": label} for label in LEVELS]
+    assert topologies["machines"]["spec"]["levels"] == [{"nodeLabel": "kubernetes.io/hostname"}]
+
+
+def test_flavor_with_a_topology_names_it_and_waits_for_it() -> None:
+    recording = wired()
+    topologies = {each["metadata"]["name"] for each in recording.all("Topology")}
+    spec = flavor(recording, "gpu")["spec"]
+
+    assert spec["topologyName"] in topologies
+    assert spec["nodeLabels"] == {"flotilla.dev/pool": "gpu"}
+    assert spec["topologyName"] == flavor(recording, "gpu-amd")["spec"]["topologyName"]
+    assert spec["topologyName"] != flavor(recording, "cpu")["spec"]["topologyName"]
+    (topology,) = [each.urn for each in recording.resources if each.urn.endswith("::topology-fabric")]
+    assert topology in recording.awaited("ResourceFlavor", flavor(recording, "gpu")["metadata"]["name"])
+
+
+def test_flavor_with_a_topology_is_another_when_its_levels_change() -> None:
+    before = flavor(wired(), "gpu")["metadata"]["name"]
+    after = flavor(wired(levels={"gpu": MACHINES, "gpu-amd": MACHINES}), "gpu")["metadata"]["name"]
+
+    assert before.startswith("gpu-")
+    assert before != after
+    assert flavor(wired(), "gpu-cut")["metadata"]["name"] == "gpu-cut"
+
+
 def test_members_may_look_at_queues() -> None:
     role = declared().one("ClusterRole", "flotilla-queues-view")
 
@@ -126,7 +176,7 @@ def test_queue_guarantees_every_resource_of_every_pool() -> None:
                 ],
             },
             {
-                "name": "gpu",
+                "name": "gpu-0123abcd",
                 "resources": [
                     {"name": "cpu", "nominalQuota": "9500m", "borrowingLimit": "4750m"},
                     {"name": "memory", "nominalQuota": "10Gi", "borrowingLimit": "5Gi"},
@@ -157,7 +207,7 @@ def test_teams_share_a_cohort_and_only_their_own_namespace_uses_a_queue() -> Non
 
 
 def test_jobs_that_name_no_queue_get_into_the_teams() -> None:
-    args = TeamQueueArgs(settings=kueue(), namespace="vision", guarantees=GUARANTEES)
+    args = TeamQueueArgs(settings=kueue(), namespace="vision", guarantees=GUARANTEES, flavors=FLAVORS)
     recording = record(lambda: TeamQueue("vision-queue", args))
     local = recording.one("LocalQueue")
 

@@ -18,18 +18,18 @@ VALUES: dict[str, Any] = {
     "threads": 10,
     "qps": 200,
     "burst": 300,
-    "gangScheduler": "none",
 }
 
 
-def operator(**changes: Any) -> Recording:
+def operator(gang_scheduler: str | None = None, **changes: Any) -> Recording:
     settings = parse(TrainingOperatorSettings, **{**VALUES, **changes})
-    args = TrainingOperatorArgs(settings=settings, namespace="kubeflow", context="test")
+    args = TrainingOperatorArgs(settings=settings, namespace="kubeflow", context="test", gang_scheduler=gang_scheduler)
     return record(lambda: TrainingOperator("training", args))
 
 
-def arguments(**changes: Any) -> list[str]:
-    return operator(**changes).one("Deployment")["spec"]["template"]["spec"]["containers"][0]["args"]
+def arguments(gang_scheduler: str | None = None, **changes: Any) -> list[str]:
+    recording = operator(gang_scheduler, **changes)
+    return recording.one("Deployment")["spec"]["template"]["spec"]["containers"][0]["args"]
 
 
 def test_leader_is_elected_and_may_hold_its_lease() -> None:
@@ -51,9 +51,9 @@ def test_client_limits_follow_the_settings() -> None:
     )
 
 
-@pytest.mark.parametrize("scheduler", ["volcano", "scheduler-plugins"])
+@pytest.mark.parametrize("scheduler", ["volcano", "scheduler-plugins-scheduler"])
 def test_gang_scheduler_is_named_where_one_is_set(scheduler: str) -> None:
-    assert f"--gang-scheduler-name={scheduler}" in arguments(gangScheduler=scheduler)
+    assert f"--gang-scheduler-name={scheduler}" in arguments(scheduler)
     assert not any(argument.startswith("--gang-scheduler") for argument in arguments())
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from infra import chart_sources
 from infra.core import chart_archive, chart_registry
-from infra.core.chart import TYPE, Chart, ChartArgs, ChartSource
+from infra.core.chart import TYPE, Chart, ChartArgs
+from infra.core.chart_source import ChartSource
 from infra.errors import FlotillaError
 from infra.settings.models.settings import Settings
 from ops import manifests

@@ -64,6 +64,16 @@ def test_shortened_names_are_frozen() -> None:
     assert names.bounded("a" * 64) == "a" * 54 + "-ffe054fe"
 
 
+def test_names_of_versions_are_frozen() -> None:
+    assert names.versioned("gpu", "rack", "host") == "gpu-8c10a899"
+
+
+@given(name=valid_names, one=st.lists(valid_names, max_size=3), other=st.lists(valid_names, max_size=3))
+def test_names_of_versions_fit_and_differ_with_their_content(name: str, one: list[str], other: list[str]) -> None:
+    assert len(names.versioned(name, *one)) <= names.MAX_NAME
+    assert (names.versioned(name, *one) == names.versioned(name, *other)) == (one == other)
+
+
 @given(name=valid_names)
 def test_selector_is_among_the_labels(name: str) -> None:
     assert names.selector(name).items() <= names.labels(name, part_of="fleet", version="v1").items()

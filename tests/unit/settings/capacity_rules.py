@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.settings.node_pool_rules import AWS
+from tests.unit.settings.node_pool_rules import AWS, CLUSTER_API, KWOK
 
 SYSTEM = "{ name: system, purpose: system, instanceType: s, nodes: { min: 3, max: 3 }"
 SMALL = f"{SYSTEM}, machine: {{ cpu: 4, memory: 16Gi }} }}"
@@ -84,6 +84,14 @@ VIOLATIONS = {
         f"{SHARING}[0]: no autoscaler makes nodes for nvidia.com/gpu.shared, which no type of machine has."
         " Write rename: false, or set cluster.autoscaler.kind to none.",
     ),
+    "simulated machines of a type are alike": (
+        cluster(
+            pools(SMALL, pool(nodes="{ min: 0, max: 2 }"), pool("other", nodes="{ min: 0, max: 2 }")),
+            f"autoscaler: {KWOK}",
+            sharing(mps().replace("replicas: 2", "replicas: 2, rename: false")),
+        ),
+        "cluster.nodePools[2].instanceType: the pool gpu shares the GPUs of p differently. Write a type of its own.",
+    ),
     "slices fit a gpu": (
         cluster(sharing(mig("2 3g.20gb", "2 1g.5gb"))),
         f"{SHARING}[0].slices: they take 8 parts of a GPU that has 7. Write fewer or smaller slices.",
@@ -139,6 +147,15 @@ FURTHER = [
         f"{SHARING}[0]: no autoscaler makes nodes for nvidia.com/mig-1g.5gb",
     ),
     (
+        cluster(pools(SMALL, pool()), f"autoscaler: {CLUSTER_API}", sharing(mig("1 3g.20gb", "4 1g.5gb"))),
+        f"{SHARING}[0].slices: Cluster Autoscaler is told of one kind of device a machine, and gpu has 2."
+        " Write slices of one profile",
+    ),
+    (
+        "cluster: { gpu: { nvidia: { oldestDriver: r580 } } }",
+        "cluster.gpu.nvidia.oldestDriver: 'r580' is not a version of a driver. Write one quoted, such as \"580.65\"",
+    ),
+    (
         team(quota=", devices: { nvidia.com/gpu: 1 }"),
         "teams[0].quota.devices['nvidia.com/gpu']: is counted by the quota's gpus. Write it there",
     ),
@@ -171,6 +188,9 @@ VALID = [
         f"autoscaler: {AWS}",
         sharing(mig("7 1g.5gb", strategy="single")),
     ),
+    cluster(pools(SMALL, pool()), f"autoscaler: {CLUSTER_API}", sharing(mig("7 1g.5gb"))),
+    cluster(pools(SMALL, pool()), f"autoscaler: {CLUSTER_API}", sharing(mps())),
+    'cluster: { gpu: { nvidia: { oldestDriver: "580.65" } } }',
     KUEUE + team(more=shares("gpu", 8)),
     jobs(JOB),
 ]

@@ -92,7 +92,7 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     (KWOK, "placement: { within: group, name: g }", "placement.within: the sandbox's Karpenter does not offer group"),
     (GKE, "nodes: { min: 1, max: 2 }", "nodes.min: a GKE ComputeClass does not offer nodes.min. Write 0"),
     (GKE, "placement: { within: rack, name: r }", "placement.within: a GKE ComputeClass does not offer rack"),
-    (GKE, "disruption: { gracePeriod: 1h }", "disruption.gracePeriod: a GKE ComputeClass does not offer"),
+    (GKE, "disruption: { expireAfter: 24h }", "disruption.expireAfter: a GKE ComputeClass does not offer"),
     (GKE, "fabric: { kind: efa, interfaces: 4 }", "fabric.kind: a GKE ComputeClass does not offer efa"),
     (CLUSTER_API, "capacityType: spot", "capacityType: Cluster API does not offer capacityType: spot. Write on-demand"),
     (CLUSTER_API, "disk: { size: 200Gi }", "disk: Cluster API does not offer disk. Remove it"),
@@ -122,7 +122,7 @@ VALID = [
         "disk: { size: 1Ti, type: gp3, iops: 6000, throughput: 500 }",
         "placement: { within: group, name: near }",
         "fabric: { kind: efa, interfaces: 4 }",
-        "disruption: { gracePeriod: 1h, expireAfter: 336h, "
+        "disruption: { gracePeriod: 90s, expireAfter: 336h, "
         "budgets: [{ nodes: '0', schedule: '0 8 * * 1-5', duration: 10h, reasons: [Drifted] }] }",
     ),
     cluster(AZURE, "capacityType: spot", "disk: { size: 512Gi }", "fabric: { kind: rdma, devices: 8 }"),

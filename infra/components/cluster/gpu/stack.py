@@ -9,10 +9,12 @@ import pulumi
 from infra.components.cluster.gpu.dcgm_exporter import DcgmExporter, DcgmExporterArgs
 from infra.components.cluster.gpu.device_plugin import DevicePlugin, DevicePluginArgs
 from infra.components.cluster.gpu.feature_discovery import FeatureDiscovery, FeatureDiscoveryArgs
+from infra.components.cluster.gpu.health import GpuHealth, GpuHealthArgs
 from infra.components.cluster.gpu.other_plugins import AmdDevicePlugin, NeuronDevicePlugin, OtherPluginArgs
 from infra.components.cluster.gpu.runtime import GpuRuntime
 from infra.core.namespace import Namespace
 from infra.settings.devices import of_vendor
+from infra.settings.models.gpu_health import NodeProblemDetector
 
 if TYPE_CHECKING:
     from infra.settings.models.cluster import Cluster
@@ -41,7 +43,9 @@ def _nvidia(cluster: Cluster, opts: pulumi.ResourceOptions) -> None:
         return
     runtime = nvidia.runtime_class
     ready = GpuRuntime("gpu-runtime", runtime, opts=opts).ready if runtime and runtime.installed == "install" else []
-    if all(agent.installed == "present" for agent in agents):
+    health = nvidia.health
+    watcher = health if isinstance(health, NodeProblemDetector) and health.installed == "install" else None
+    if all(agent.installed == "present" for agent in agents) and not watcher:
         return
     namespace = Namespace("nvidia", part_of=PART_OF, pod_security="privileged", opts=opts).name
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=ready))
@@ -54,3 +58,5 @@ def _nvidia(cluster: Cluster, opts: pulumi.ResourceOptions) -> None:
     if nvidia.dcgm_exporter.installed == "install":
         exporter = DcgmExporterArgs(settings=nvidia, pools=pools, namespace=namespace)
         DcgmExporter("gpu-metrics", exporter, opts=after)
+    if watcher:
+        GpuHealth("gpu-health", GpuHealthArgs(settings=watcher, pools=pools, namespace=namespace), opts=after)

@@ -10,10 +10,11 @@ from infra.settings.models.node_pools import InOneGroup
 
 if TYPE_CHECKING:
     from infra.settings.models.autoscaler import Aws
+    from infra.settings.models.gpu import Gpu
     from infra.settings.models.node_pools import Disk, NodePool
 
 
-def node_class(pool: NodePool, provider: Aws) -> NodeClass:
+def node_class(pool: NodePool, provider: Aws, gpu: Gpu) -> NodeClass:
     """Return the pool's EC2NodeClass.
 
     Source: https://github.com/aws/karpenter-provider-aws, `pkg/apis/v1/ec2nodeclass.go`, v1.14.1.
@@ -31,7 +32,8 @@ def node_class(pool: NodePool, provider: Aws) -> NodeClass:
         spec["blockDeviceMappings"] = [{"deviceName": _root(provider), "rootVolume": True, "ebs": _ebs(pool.disk)}]
     if isinstance(pool.placement, InOneGroup):
         spec["placementGroupSelector"] = {"name": pool.placement.name}
-    return NodeClass(api_version="karpenter.k8s.aws/v1", kind="EC2NodeClass", spec=spec, limits=karpenter.bounds(pool))
+    limits = karpenter.bounds(pool, gpu)
+    return NodeClass(api_version="karpenter.k8s.aws/v1", kind="EC2NodeClass", spec=spec, limits=limits)
 
 
 def environment(provider: Aws, region: str) -> dict[str, str]:

@@ -9,12 +9,13 @@ from infra.components.cluster.node_pools.karpenter import NodeClass
 
 if TYPE_CHECKING:
     from infra.settings.models.autoscaler import Azure
+    from infra.settings.models.gpu import Gpu
     from infra.settings.models.node_pools import NodePool
 
 GIB = 1024**3
 
 
-def node_class(pool: NodePool, provider: Azure) -> NodeClass:
+def node_class(pool: NodePool, provider: Azure, gpu: Gpu) -> NodeClass:
     """Return the pool's AKSNodeClass.
 
     Source: https://github.com/Azure/karpenter-provider-azure, `pkg/apis/crds/karpenter.azure.com_aksnodeclasses.yaml`.
@@ -22,6 +23,5 @@ def node_class(pool: NodePool, provider: Azure) -> NodeClass:
     spec: dict[str, Any] = {"imageFamily": provider.image_family}
     if pool.disk:
         spec["osDiskSizeGB"] = int(pool.disk.size.value) // GIB
-    return NodeClass(
-        api_version="karpenter.azure.com/v1beta1", kind="AKSNodeClass", spec=spec, limits=machines.whole(pool)
-    )
+    limits = machines.whole(pool, gpu)
+    return NodeClass(api_version="karpenter.azure.com/v1beta1", kind="AKSNodeClass", spec=spec, limits=limits)

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from infra.components.cluster.node_pools import machines
 from infra.core import names
+from infra.settings.devices import devices_of
+from infra.settings.spans import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from infra.settings.models.autoscaler import ClusterApi, Template
+    from infra.settings.models.gpu import Gpu
     from infra.settings.models.node_pools import NodePool
 
 API_VERSION = "cluster.x-k8s.io/v1beta2"
@@ -30,9 +33,9 @@ class MachineSet:
         spec: its fields, but for `replicas`, which belongs to the autoscaler.
     """
 
-    def __init__(self, pool: NodePool, settings: ClusterApi, zone: str, least: int, most: int) -> None:
+    def __init__(self, pool: NodePool, settings: ClusterApi, gpu: Gpu, zone: str, least: int, most: int) -> None:
         self.name = names.bounded(f"{pool.name}-{zone}")
-        self.annotations = _annotations(pool, zone, least, most)
+        self.annotations = _annotations(pool, gpu, zone, least, most)
         labels = machines.labels(pool)
         template = {"metadata": {"labels": labels}, "spec": _machine(pool, settings, zone)}
         if settings.machines == "MachinePool":
@@ -54,7 +57,7 @@ class MachineSet:
             }
 
 
-def machine_sets(pool: NodePool, settings: ClusterApi, zones: Sequence[str]) -> Iterator[MachineSet]:
+def machine_sets(pool: NodePool, settings: ClusterApi, zones: Sequence[str], gpu: Gpu) -> Iterator[MachineSet]:
     """Yield the pool's sets, one a zone. Together they have exactly the pool's least and largest number of machines.
 
     Sources: https://github.com/kubernetes-sigs/cluster-api, `core/config/crd/bases`, v1.14.2;
@@ -62,7 +65,7 @@ def machine_sets(pool: NodePool, settings: ClusterApi, zones: Sequence[str]) -> 
     """
     least, most = _spread(pool.nodes.min, len(zones)), _spread(pool.nodes.max, len(zones))
     for zone, fewest, largest in zip(zones, least, most, strict=True):
-        yield MachineSet(pool, settings, zone, fewest, largest)
+        yield MachineSet(pool, settings, gpu, zone, fewest, largest)
 
 
 def _spread(total: int, zones: int) -> list[int]:
@@ -76,12 +79,14 @@ def _machine(pool: NodePool, settings: ClusterApi, zone: str) -> dict[str, Any]:
         for taint in machines.taints(pool)
     ]
     zonal = {} if settings.machines == "MachinePool" else {"failureDomain": zone}
+    grace = pool.disruption.grace_period
     return {
         "clusterName": settings.cluster_name,
         "version": settings.version,
         "bootstrap": {"configRef": _reference(settings.bootstrap, pool)},
         "infrastructureRef": _reference(settings.infrastructure, pool),
         **zonal,
+        **({"deletion": {"nodeDrainTimeoutSeconds": seconds(grace)}} if grace else {}),
         **({"taints": taints} if taints else {}),
     }
 
@@ -90,7 +95,7 @@ def _reference(template: Template, pool: NodePool) -> dict[str, str]:
     return {"apiGroup": template.group, "kind": template.kind, "name": pool.name}
 
 
-def _annotations(pool: NodePool, zone: str, least: int, most: int) -> dict[str, str]:
+def _annotations(pool: NodePool, gpu: Gpu, zone: str, least: int, most: int) -> dict[str, str]:
     labels = {**machines.labels(pool), machines.ZONE: zone, machines.INSTANCE_TYPE: pool.instance_type}
     found = {
         f"{_SIZE}-min-size": str(least),
@@ -101,8 +106,8 @@ def _annotations(pool: NodePool, zone: str, least: int, most: int) -> dict[str, 
         f"{_OPTIONS}-scaledownunneededtime": pool.disruption.after,
         f"{_OPTIONS}-scaledown{'gpu' if pool.machine.gpus else ''}utilizationthreshold": _threshold(pool),
     }
-    if pool.machine.gpus:
-        found |= {f"{_CAPACITY}/gpu-type": machines.accelerator(pool), f"{_CAPACITY}/gpu-count": str(pool.machine.gpus)}
+    for name, count in devices_of(pool, gpu).items():  # there is room for one kind, and settings refuse more
+        found |= {f"{_CAPACITY}/gpu-type": name, f"{_CAPACITY}/gpu-count": str(count)}
     if pool.taints:
         found[f"{_CAPACITY}/taints"] = ",".join(f"{each.key}={each.value}:{each.effect}" for each in pool.taints)
     return found

@@ -14,6 +14,7 @@ from infra.components.cluster.node_pools import (
     aws,
     azure,
     cluster_api,
+    cluster_api_repair,
     cluster_autoscaler,
     controller,
     gke,
@@ -24,12 +25,14 @@ from infra.core import names
 from infra.core.component import Component
 from infra.core.crds.bundle import CrdBundle
 from infra.core.namespace import Namespace
+from infra.settings import interruptions
 from infra.settings.models.autoscaler import Aws, Azure, ClusterApi, GkeComputeClass, Karpenter, Kwok
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from infra.components.cluster.node_pools.karpenter import NodeClass
+    from infra.settings.models.gpu import Gpu
     from infra.settings.models.node_pools import NodePool
 
 PART_OF = "cluster"
@@ -44,6 +47,7 @@ class NodePoolsArgs:
     Args:
         pools: the cluster's pools; those with `purpose: system` are not the autoscaler's.
         autoscaler: who makes and removes nodes.
+        gpu: how accelerators are offered to pods.
         region: the cluster's region.
         zones: the cluster's zones.
         context: the cluster's kubeconfig context, for the schemas applied outside the engine.
@@ -51,6 +55,7 @@ class NodePoolsArgs:
 
     pools: Sequence[NodePool]
     autoscaler: Karpenter | GkeComputeClass | ClusterApi
+    gpu: Gpu
     region: str
     zones: Sequence[str]
     context: pulumi.Input[str]
@@ -93,12 +98,12 @@ class NodePools(Component):
                 region=self._args.region,
                 part_of=PART_OF,
                 namespace=namespace.name,
-                catalog=kwok.catalog((pool, self._zones(pool)) for pool in self._pools),
+                catalog=kwok.catalog(((pool, self._zones(pool)) for pool in self._pools), self._args.gpu),
                 opts=self.child(depends_on=[crds]),
             )
             ready = [crds, workload]
         for pool in self._pools:
-            node_class = _node_class(pool, provider)
+            node_class = _node_class(pool, provider, self._args.gpu)
             owned = self._object(
                 f"{self._name}-{pool.name}-class",
                 node_class.api_version,
@@ -107,14 +112,15 @@ class NodePools(Component):
                 node_class.spec,
                 after=ready,
             )
-            spec = karpenter.node_pool(pool, node_class, self._zones(pool))
+            grace = interruptions.grace_period(pool, settings)
+            spec = karpenter.node_pool(pool, node_class, self._zones(pool), grace)
             self._object(f"{self._name}-{pool.name}", *karpenter.POOL, pool.name, spec, after=[*ready, owned])
 
     def _cluster_api(self, settings: ClusterApi) -> None:
         namespace = Namespace(cluster_autoscaler.NAMESPACE, part_of=PART_OF, opts=self.child())
         workload = cluster_autoscaler.declare(settings, part_of=PART_OF, namespace=namespace.name, opts=self.child())
         for pool in self._pools:
-            for machines in cluster_api.machine_sets(pool, settings, self._zones(pool)):
+            for machines in cluster_api.machine_sets(pool, settings, self._zones(pool), self._args.gpu):
                 self._object(
                     f"{self._name}-{machines.name}",
                     cluster_api.API_VERSION,
@@ -124,6 +130,14 @@ class NodePools(Component):
                     after=[workload],
                     namespace=settings.namespace,
                     annotations=machines.annotations,
+                )
+            if settings.repair_after:
+                self._object(
+                    f"{self._name}-{pool.name}-repair",
+                    *cluster_api_repair.CHECK,
+                    pool.name,
+                    cluster_api_repair.health_check(pool, settings, settings.repair_after, self._args.gpu),
+                    namespace=settings.namespace,
                 )
 
     def _zones(self, pool: NodePool) -> Sequence[str]:
@@ -156,11 +170,11 @@ class NodePools(Component):
         )
 
 
-def _node_class(pool: NodePool, provider: Aws | Azure | Kwok) -> NodeClass:
+def _node_class(pool: NodePool, provider: Aws | Azure | Kwok, gpu: Gpu) -> NodeClass:
     match provider:
         case Aws():
-            return aws.node_class(pool, provider)
+            return aws.node_class(pool, provider, gpu)
         case Azure():
-            return azure.node_class(pool, provider)
+            return azure.node_class(pool, provider, gpu)
         case Kwok():
-            return kwok.node_class(pool, provider)
+            return kwok.node_class(pool, provider, gpu)

@@ -38,7 +38,8 @@ NAMESPACE = "karpenter"
 LEASE = "karpenter-leader-election"
 MACHINES = "karpenter-machines"
 SHORTAGES = "karpenter-shortages"
-"""ConfigMap that a user of the sandbox may make, to see what happens when machines run out."""
+INTERRUPTIONS = "karpenter-interruptions"
+"""ConfigMaps that a user of the sandbox may make, to see what happens when machines run out or are wanted back."""
 
 _FILES = "/var/lib/karpenter"
 _READ = ("get", "list", "watch")
@@ -85,10 +86,14 @@ def declare(
             environment |= {
                 "INSTANCE_TYPES_FILE_PATH": f"{_FILES}/machines/instance-types.json",
                 "SHORTAGES_FILE_PATH": f"{_FILES}/shortages/shortages.json",
+                "INTERRUPTIONS_FILE_PATH": f"{_FILES}/interruptions/interruptions.json",
+                "INTERRUPTION_NOTICE": provider.interruption_notice,
+                "REPAIR_AFTER": provider.repair_after,
             }
             volumes = [
                 Volume(name="machines", path=f"{_FILES}/machines", config_map=MACHINES),
                 Volume(name="shortages", path=f"{_FILES}/shortages", config_map=SHORTAGES, optional=True),
+                Volume(name="interruptions", path=f"{_FILES}/interruptions", config_map=INTERRUPTIONS, optional=True),
             ]
             k8s.core.v1.ConfigMap(
                 MACHINES,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from infra.components.cluster.node_pools import machines
 from infra.settings import gke_accelerators
+from infra.settings.interruptions import GOOGLE, GOOGLES_OWN_PODS_SECONDS
 from infra.settings.models.node_pools import InOneGroup
+from infra.settings.spans import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 CLASS = ("cloud.google.com/v1", "ComputeClass")
 GIB = 1024**3
 
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
+_SHORT_NOTICE_SECONDS = 30
 
 
 def compute_class(pool: NodePool, settings: GkeComputeClass, zones: Sequence[str]) -> dict[str, Any]:
@@ -46,11 +47,6 @@ def compute_class(pool: NodePool, settings: GkeComputeClass, zones: Sequence[str
     }
 
 
-def seconds(span: str) -> int:
-    """Return a span of time in seconds."""
-    return sum(int(number) * _SECONDS[unit] for number, unit in re.findall(r"([0-9]+)([smh])", span))
-
-
 def _priority(pool: NodePool, zones: Sequence[str], *, spot: bool) -> dict[str, Any]:
     priority: dict[str, Any] = {
         "machineType": pool.instance_type,
@@ -64,7 +60,20 @@ def _priority(pool: NodePool, zones: Sequence[str], *, spot: bool) -> dict[str, 
         priority["storage"] = {"bootDiskSize": int(pool.disk.size.value) // GIB, **kind}
     if isinstance(pool.placement, InOneGroup):
         priority["placement"] = {"policyName": pool.placement.name}
+    if spot and pool.disruption.grace_period:
+        priority["nodeSystemConfig"] = {"kubeletConfig": _shutdown(seconds(pool.disruption.grace_period))}
     return priority
+
+
+def _shutdown(grace: int) -> dict[str, int]:
+    """Return how the kubelet divides the notice: what teams' pods do not need is for GKE's own.
+
+    GKE takes a whole of 30 or 120 seconds.
+    Source: https://cloud.google.com/kubernetes-engine/docs/how-to/node-system-config.
+    """
+    fits = grace <= _SHORT_NOTICE_SECONDS - GOOGLES_OWN_PODS_SECONDS
+    whole = _SHORT_NOTICE_SECONDS if fits else GOOGLE.seconds
+    return {"shutdownGracePeriodSeconds": whole, "shutdownGracePeriodCriticalPodsSeconds": whole - grace}
 
 
 def _moves_pods(pool: NodePool) -> bool:

@@ -10,6 +10,7 @@ from infra.components.cluster.node_pools import machines
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from infra.settings.models.gpu import Gpu
     from infra.settings.models.node_pools import Budget, Disruption, NodePool
 
 POOL = ("karpenter.sh/v1", "NodePool")
@@ -37,13 +38,14 @@ class NodeClass:
     pool_annotations: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def node_pool(pool: NodePool, node_class: NodeClass, zones: Sequence[str]) -> dict[str, Any]:
+def node_pool(pool: NodePool, node_class: NodeClass, zones: Sequence[str], grace: str | None) -> dict[str, Any]:
     """Return the spec of a pool's NodePool; its node class carries the pool's name.
 
     Args:
         pool: the pool.
         node_class: the provider's half.
         zones: the pool's zones. Karpenter buys where there are machines, and leaves out the others.
+        grace: how long pods of a node that has to go have to end; None leaves it to them.
 
     Source: https://github.com/kubernetes-sigs/karpenter, `pkg/apis/crds`, v1.14.1.
     """
@@ -66,35 +68,36 @@ def node_pool(pool: NodePool, node_class: NodeClass, zones: Sequence[str]) -> di
                 ],
                 "taints": machines.taints(pool),
                 "expireAfter": disruption.expire_after or ("Never" if pool.purpose == "gpu" else "720h"),
-                **({"terminationGracePeriod": disruption.grace_period} if disruption.grace_period else {}),
+                **({"terminationGracePeriod": grace} if grace else {}),
             },
         },
         "limits": dict(node_class.limits),
-        "disruption": _disruption(disruption, gpus=pool.purpose == "gpu"),
+        "disruption": _disruption(disruption, gpus=pool.purpose == "gpu", ends_pods=grace is not None),
     }
 
 
-def bounds(pool: NodePool) -> dict[str, str]:
+def bounds(pool: NodePool, gpu: Gpu) -> dict[str, str]:
     """Bound a pool by its number of machines, twice.
 
     Karpenter compares `nodes` with the machines it has, but forgets those it decides on in the same breath: a burst
     of pods would overshoot. Those it counts by what they offer. GPUs and CPUs of a type are whole and known, whereas
     memory is less than the price list says.
     """
-    countable = machines.accelerator(pool) if pool.machine.gpus else "cpu"
-    return {"nodes": str(pool.nodes.max), countable: machines.whole(pool)[countable]}
+    countable = machines.countable(pool, gpu)
+    return {"nodes": str(pool.nodes.max), countable: machines.whole(pool, gpu)[countable]}
 
 
 def _requirement(key: str, values: Sequence[str]) -> dict[str, Any]:
     return {"key": key, "operator": "In", "values": list(values)}
 
 
-def _disruption(disruption: Disruption, *, gpus: bool) -> dict[str, Any]:
+def _disruption(disruption: Disruption, *, gpus: bool, ends_pods: bool) -> dict[str, Any]:
     policy = disruption.consolidate or ("empty" if gpus else "underutilized")
+    usual = _usual_budgets("1" if gpus else "10%", moves_to_fresh_images=not (gpus and ends_pods))
     return {
         "consolidationPolicy": POLICIES[policy],
         "consolidateAfter": disruption.after,
-        "budgets": [_budget(each) for each in disruption.budgets] or _usual_budgets("1" if gpus else "10%"),
+        "budgets": [_budget(each) for each in disruption.budgets] or usual,
     }
 
 
@@ -104,9 +107,13 @@ def _budget(budget: Budget) -> dict[str, Any]:
     return {"nodes": budget.nodes, **reasons, **{key: value for key, value in window.items() if value}}
 
 
-def _usual_budgets(nodes_in_use: str) -> list[dict[str, Any]]:
-    """Give back empty nodes all at once: they only cost. Go slowly where pods have to move."""
-    return [
-        {"nodes": "100%", "reasons": ["Empty"]},
-        {"nodes": nodes_in_use, "reasons": ["Underutilized", "Drifted"]},
-    ]
+def _usual_budgets(nodes_in_use: str, *, moves_to_fresh_images: bool) -> list[dict[str, Any]]:
+    """Give back empty nodes all at once: they only cost. Go slowly where pods have to move.
+
+    Where a grace period ends pods, Karpenter replaces drifted nodes under pods that ask not to be disrupted. Such nodes
+    are given back once they are empty instead, and the next ones have the new image.
+    """
+    empty = {"nodes": "100%", "reasons": ["Empty"]}
+    if moves_to_fresh_images:
+        return [empty, {"nodes": nodes_in_use, "reasons": ["Underutilized", "Drifted"]}]
+    return [empty, {"nodes": nodes_in_use, "reasons": ["Underutilized"]}, {"nodes": "0", "reasons": ["Drifted"]}]

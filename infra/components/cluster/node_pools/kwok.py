@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from infra.settings.models.autoscaler import Kwok
+    from infra.settings.models.gpu import Gpu
     from infra.settings.models.node_pools import NodePool
 
 BOOTS_AFTER = "sandbox.flotilla.dev/boots-after"
@@ -21,37 +22,38 @@ PRICES = {"spot": 0.4, "on-demand": 1.0}
 """What a CPU costs; only the order matters, since Karpenter buys the cheapest machine that will do."""
 
 
-def node_class(pool: NodePool, provider: Kwok) -> NodeClass:
+def node_class(pool: NodePool, provider: Kwok, gpu: Gpu) -> NodeClass:
     """Return the pool's KWOKNodeClass. Nodes are made at once and become ready later, as machines boot."""
     return NodeClass(
         api_version="karpenter.kwok.sh/v1alpha1",
         kind="KWOKNodeClass",
         spec={"nodeRegistrationDelay": "0s"},
-        limits=karpenter.bounds(pool),
+        limits=karpenter.bounds(pool, gpu),
         pool_annotations={BOOTS_AFTER: provider.boot_time},
     )
 
 
-def catalog(pools: Iterable[tuple[NodePool, Sequence[str]]]) -> str:
+def catalog(pools: Iterable[tuple[NodePool, Sequence[str]]], gpu: Gpu) -> str:
     """Return the machines for sale, as the provider reads them: each type once, in all zones of its pools.
 
     Args:
         pools: each pool with its zones.
+        gpu: how their GPUs are offered; nothing simulates a device plugin, so machines offer parts from the start.
     """
     types: dict[str, dict[str, Any]] = {}
     for pool, zones in pools:
-        found = types.setdefault(pool.instance_type, _instance_type(pool))
+        found = types.setdefault(pool.instance_type, _instance_type(pool, gpu))
         known = {_zone(offering) for offering in found["offerings"]}
         found["offerings"] += [_offering(pool, zone, kind) for zone in zones if zone not in known for kind in PRICES]
     return json.dumps(list(types.values()), indent=1, sort_keys=True)
 
 
-def _instance_type(pool: NodePool) -> dict[str, Any]:
+def _instance_type(pool: NodePool, gpu: Gpu) -> dict[str, Any]:
     return {
         "name": pool.instance_type,
         "architecture": "amd64",
         "operatingSystems": ["linux"],
-        "resources": {**machines.resources(pool), "ephemeral-storage": _disk(pool)},
+        "resources": {**machines.resources(pool, gpu), "ephemeral-storage": _disk(pool)},
         "offerings": [],
     }
 

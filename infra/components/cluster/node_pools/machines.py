@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from infra.core import names
-from infra.settings.devices import NVIDIA, RESOURCES
+from infra.settings.devices import NVIDIA, devices_of, sharing_of
 from infra.settings.models.node_pools import Efa, InOneRack, NvLink, Rdma
 
 if TYPE_CHECKING:
+    from infra.settings.models.gpu import Gpu
     from infra.settings.models.node_pools import NodePool
     from infra.settings.quantity import Quantity
 
@@ -53,26 +54,30 @@ def fabric_devices(pool: NodePool) -> dict[str, str]:
             return {}
 
 
-def accelerator(pool: NodePool) -> str:
-    """Return the resource that a whole accelerator of the pool's machines is."""
-    return RESOURCES[pool.machine.vendor]
+def resources(pool: NodePool, gpu: Gpu) -> dict[str, str]:
+    """Return what one machine offers to pods, by resource name: accelerators as the pool shares them."""
+    devices = {name: str(count) for name, count in devices_of(pool, gpu).items()}
+    return {"cpu": str(pool.machine.cpu), "memory": str(pool.machine.memory), **devices, **fabric_devices(pool)}
 
 
-def resources(pool: NodePool) -> dict[str, str]:
-    """Return what one machine offers to pods, by resource name."""
-    machine = pool.machine
-    gpus = {accelerator(pool): str(machine.gpus)} if machine.gpus else {}
-    return {"cpu": str(machine.cpu), "memory": str(machine.memory), **gpus, **fabric_devices(pool)}
-
-
-def whole(pool: NodePool) -> dict[str, str]:
+def whole(pool: NodePool, gpu: Gpu) -> dict[str, str]:
     """Return what all machines of the pool offer together at its largest."""
 
     def times(each: Quantity) -> str:
         return str(replace(each, value=each.value * pool.nodes.max))
 
-    gpus = {accelerator(pool): str(pool.machine.gpus * pool.nodes.max)} if pool.machine.gpus else {}
-    return {"cpu": times(pool.machine.cpu), "memory": times(pool.machine.memory), **gpus}
+    devices = {name: str(count * pool.nodes.max) for name, count in devices_of(pool, gpu).items()}
+    return {"cpu": times(pool.machine.cpu), "memory": times(pool.machine.memory), **devices}
+
+
+def countable(pool: NodePool, gpu: Gpu) -> str:
+    """Return the resource by which an autoscaler can count the pool's machines.
+
+    Accelerators, where each is offered whole. Shared ones are one number before the device plugin runs on a node and
+    another after it, so CPUs count there.
+    """
+    devices = devices_of(pool, gpu)
+    return next(iter(devices)) if devices and sharing_of(pool, gpu) is None else "cpu"
 
 
 def capacity_types(pool: NodePool) -> list[str]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 
 from infra import chart_sources
-from infra.core.chart import Chart, ChartArgs, ChartSource
+from infra.core.chart import Chart, ChartArgs
+from infra.core.chart_source import ChartSource
 from infra.core.component import Component
 
 if TYPE_CHECKING:

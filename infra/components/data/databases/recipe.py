@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from infra.core import names
 
 if TYPE_CHECKING:
-    from infra.core.chart import ChartSource
+    from infra.core.chart_source import ChartSource
     from infra.core.database import Credentials
     from infra.settings.models.data.common import Tls
     from infra.settings.models.data.databases import OperatedDatabase

@@ -29,7 +29,7 @@ from infra.settings.models.data.object_store import (
 )
 
 if TYPE_CHECKING:
-    from infra.core.chart import ChartSource
+    from infra.core.chart_source import ChartSource
     from infra.settings.models.data.object_store import ObjectStore as ObjectStoreSettings
 
 PART_OF = "data"

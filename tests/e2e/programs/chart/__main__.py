@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pulumi
 
-from infra.core.chart import Chart, ChartArgs, ChartSource
+from infra.core.chart import Chart, ChartArgs
 from infra.core.chart_archive import fetched
+from infra.core.chart_source import ChartSource
 from infra.core.ownership import own_declared_fields
 from infra.core.provider import cluster_provider
 from infra.errors import FlotillaError

@@ -15,6 +15,7 @@ from infra.components.ml.training import TrainingOperator, TrainingOperatorArgs
 from infra.core.namespace import Namespace
 from infra.core.ownership import own_declared_fields
 from infra.core.provider import cluster_provider
+from infra.settings import load
 from infra.settings.models.autoscaler import Karpenter
 from infra.settings.models.node_pools import NodePool
 from infra.settings.models.training import TrainingOperatorSettings
@@ -39,7 +40,6 @@ def declare(settings: dict[str, Any]) -> None:
         "threads": 2,
         "qps": 100,
         "burst": 100,
-        "gangScheduler": "none",
     }
     TrainingOperator(
         "training",
@@ -55,6 +55,7 @@ def declare(settings: dict[str, Any]) -> None:
         NodePoolsArgs(
             pools=[NodePool.model_validate_json(json.dumps(pool)) for pool in settings["nodePools"]],
             autoscaler=Karpenter.model_validate_json(json.dumps(settings["autoscaler"])),
+            gpu=load("local").cluster.gpu,
             region=settings["region"],
             zones=settings["zones"],
             context=context,

@@ -1,0 +1,1 @@
+"""Schedulers that start all pods of a job together."""
