@@ -59,11 +59,6 @@ class Gangs(Platform):
         listed = self.kubectl("get", "podgroups.scheduling.x-k8s.io,pytorchjobs", "-A", "-o", "wide").stdout
         return "\n".join([super().situation(), listed, *self.scheduler.said()])
 
-    def start(self, job: Json) -> Json:
-        """Submit a job, once the operator's webhook takes it."""
-        self.eventually(lambda: self.submit(job, user="").returncode == 0, "the job's admission")
-        return job
-
     def group(self, job: Json) -> Json:
         """Return the job's PodGroup; empty when there is none yet."""
         metadata = job["metadata"]
@@ -76,7 +71,7 @@ class Gangs(Platform):
 
     def runs(self, job: Json) -> bool:
         """Return whether every pod of the job runs."""
-        return [pod["status"]["phase"] for pod in self.pods_of(job).values()] == ["Running"] * size(job)
+        return self.phases(job) == ["Running"] * size(job)
 
     def refusals(self, job: Json) -> list[str]:
         """Return why the job's pods have no node, a text for each that was refused one."""

@@ -177,6 +177,11 @@ class Platform:
         self._submitted.append(job)
         return self.kubectl("apply", "--server-side", "-f", "-", user=user, stdin=json.dumps(job))
 
+    def start(self, job: Json) -> Json:
+        """Submit a job as the administrator, once every webhook takes it."""
+        self.eventually(lambda: self.submit(job, user="").returncode == 0, "the job's admission")
+        return job
+
     def remove_jobs(self) -> None:
         """Remove the jobs submitted, and wait until their pods are gone."""
         for job in self._submitted:
@@ -190,6 +195,10 @@ class Platform:
         namespace, name = job["metadata"]["namespace"], job["metadata"]["name"]
         path = f"/api/v1/namespaces/{namespace}/pods?labelSelector=training.kubeflow.org/job-name={name}"
         return {pod["metadata"]["name"]: pod for pod in self.get(path)["items"]}
+
+    def phases(self, job: Json) -> list[str]:
+        """Return the phases of a job's pods, sorted."""
+        return sorted(pod["status"]["phase"] for pod in self.pods_of(job).values())
 
     def job_runs(self, job: Json) -> bool:
         """Return whether a job says that it is running, and every pod it asks for is."""

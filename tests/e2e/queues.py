@@ -125,11 +125,6 @@ class Queues(Platform):
         listed = self.kubectl("get", "clusterqueues,localqueues,workloads,pytorchjobs", "-A", "-o", "wide").stdout
         return "\n".join([super().situation(), listed, *self.kueue.said()])
 
-    def start(self, job: Json) -> Json:
-        """Submit a job as the team's owner would, once every webhook takes it."""
-        self.eventually(lambda: self.submit(job, user="").returncode == 0, "the job's admission")
-        return job
-
     def live(self, job: Json) -> Json:
         """Return the job as it is."""
         metadata = job["metadata"]
@@ -143,10 +138,6 @@ class Queues(Platform):
     def runs(self, job: Json) -> bool:
         """Return whether every pod of the job runs."""
         return self.phases(job) == ["Running"] * size(job)
-
-    def phases(self, job: Json) -> list[str]:
-        """Return the phases of a job's pods, sorted."""
-        return sorted(pod["status"]["phase"] for pod in self.pods_of(job).values())
 
     def hosts(self, job: Json) -> list[str]:
         """Return the nodes that a job's pods are on, sorted."""
