@@ -23,7 +23,7 @@ REQUIREMENTS = ROOT / "requirements" / "go.txt"
 _VERSION = ("version",)
 _RULE = versions.SAME_MAJOR_NOT_OLDER
 _GC_PERCENT = 400
-"""How far the compiler's heap grows between collections. Go's own 100 costs a sixth of the time of a first build."""
+"""How far the compiler's heap grows between collections. Against Go's own 100 it saves a small module a sixth."""
 _HOST_ONLY = ("GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOROOT", "GOTOOLDIR", "GOBIN")
 
 
