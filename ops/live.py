@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from infra.core import names
+from infra.node_labels import ZONE
 from ops import workloads
 from ops.console import table
 from sandbox.agent_process import process_images
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from sandbox.cluster import Sandbox
 
 Json = dict[str, Any]
-ZONE = "topology.kubernetes.io/zone"
 GPU = "requests.nvidia.com/gpu"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from infra.core.names import NODE_POOL, NODE_PURPOSE
+from infra.node_labels import HOST, ZONE
 from infra.settings.devices import devices_of, of_vendor
 from infra.settings.quantity import Quantity
 from sandbox import network, topology
@@ -60,10 +61,10 @@ class Node:
     def all_labels(self) -> dict[str, str]:
         """Return every label of the node, with those each kubelet sets."""
         return {
-            "kubernetes.io/hostname": self.name,
+            HOST: self.name,
             "kubernetes.io/os": "linux",
             "kubernetes.io/arch": "amd64",
-            "topology.kubernetes.io/zone": self.zone,
+            ZONE: self.zone,
             MANAGED: "true",
             **self.labels,
         }

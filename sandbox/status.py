@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from infra.errors import FlotillaError
+from infra.node_labels import ZONE
 from sandbox import agent_process
 from sandbox.agent.description import Report
 from sandbox.agent.images import repository
@@ -143,7 +144,7 @@ def _node(item: Json) -> NodeStatus:
     conditions: list[dict[str, str]] = item["status"].get("conditions", [])
     return NodeStatus(
         name=item["metadata"]["name"],
-        zone=item["metadata"].get("labels", {}).get("topology.kubernetes.io/zone", ""),
+        zone=item["metadata"].get("labels", {}).get(ZONE, ""),
         ready=any(each["type"] == "Ready" and each["status"] == "True" for each in conditions),
         capacity=item["status"].get("capacity", {}),
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from infra.node_labels import HOST, ZONE
 from infra.settings.models.scheduling import Kueue
-from infra.settings.topology import HOST, ZONE, label_of
+from infra.settings.topology import label_of
 
 if TYPE_CHECKING:
     from infra.settings import Settings

@@ -8,6 +8,7 @@ import pulumi_kubernetes as k8s
 
 from infra.core import names
 from infra.core.parts import FromField, FromResource, FromSecret
+from infra.node_labels import HOST, ZONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,7 +148,7 @@ def _spread(selector: Mapping[str, str]) -> list[k8s.core.v1.TopologySpreadConst
             match_label_keys=["pod-template-hash"],
             label_selector=k8s.meta.v1.LabelSelectorArgs(match_labels=dict(selector)),
         )
-        for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+        for key in (ZONE, HOST)
     ]
 
 

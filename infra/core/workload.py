@@ -12,6 +12,7 @@ import pulumi_kubernetes as k8s
 from infra.core import names, pod, priorities, traffic
 from infra.core.availability import Availability, LeaderElected, Replicated, Singleton, describe
 from infra.core.component import Component
+from infra.core.disruption import disruption_budget
 from infra.core.parts import Container, Permissions, Privileges
 from infra.core.permissions import Account, with_lease
 from infra.core.priorities import Priority
@@ -141,16 +142,7 @@ class Workload(Component):
         labels: Mapping[str, str],
     ) -> None:
         metadata = k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=dict(labels))
-        k8s.policy.v1.PodDisruptionBudget(
-            name,
-            metadata=metadata,
-            spec=k8s.policy.v1.PodDisruptionBudgetSpecArgs(
-                max_unavailable=1,
-                unhealthy_pod_eviction_policy="AlwaysAllow",
-                selector=k8s.meta.v1.LabelSelectorArgs(match_labels=names.selector(name)),
-            ),
-            opts=self.child(),
-        )
+        disruption_budget(name, namespace, labels, self.child())
         if isinstance(availability, Replicated) and availability.up_to:
             k8s.autoscaling.v2.HorizontalPodAutoscaler(
                 name,

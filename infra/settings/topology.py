@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from infra.node_labels import HOST, ZONE
 from infra.settings.models.autoscaler import NoAutoscaler
 from infra.settings.models.node_pools import NvLink
 from infra.settings.models.scheduling import Kueue
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from infra.settings.models.node_pools import NodePool
     from infra.settings.models.scheduling import Queues
     from infra.settings.models.topology import Topology
-
-ZONE = "topology.kubernetes.io/zone"
-HOST = "kubernetes.io/hostname"
-"""The last level of every topology: with it Kueue says of each pod which node it gets, and replaces nodes that fail."""
 
 MACHINES = "machines"
 """What the topology of single machines is called, of pools that none is declared for."""
@@ -65,7 +62,10 @@ def label_of(level: str, topology: Topology, pools: Iterable[NodePool]) -> str |
 
 
 def levels_of(topology: Topology, cluster: Cluster) -> tuple[str, ...]:
-    """Return the labels of a topology's levels, the largest first and the node's own name last."""
+    """Return the labels of a topology's levels, the largest first and the node's own name last.
+
+    With that one Kueue says of each pod which node it gets, and replaces nodes that fail.
+    """
     pools = [pool for pool in cluster.node_pools if pool.name in topology.pools]
     labels = (label_of(level, topology, pools) for level in topology.levels)
     return (*(label for label in labels if label), HOST)

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from infra.node_labels import HOST, ZONE
 from sandbox.agent.api import Api, ApiError
 from sandbox.agent.informer import Informer
 
@@ -25,8 +26,6 @@ SIMULATED = "flotilla.dev/simulated-volume"
 """Label of the volumes made here."""
 
 LOCAL_PATH = "rancher.io/local-path"
-ZONE = "topology.kubernetes.io/zone"
-HOST = "kubernetes.io/hostname"
 
 _CLAIMS = "/api/v1/persistentvolumeclaims"
 _VOLUMES = "/api/v1/persistentvolumes"

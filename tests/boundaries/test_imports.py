@@ -9,6 +9,7 @@ from tests.boundaries.sources import Source, sources
 GROUND = 0
 LAYERS = {
     "infra.errors": GROUND,
+    "infra.node_labels": GROUND,
     "infra.paths": GROUND,
     "infra.settings": 1,
     "infra.core": 2,

@@ -12,7 +12,7 @@ import yaml
 from pulumi_kubernetes.apiextensions import CustomResource
 
 from infra import chart_sources, versions
-from infra.core import names, traffic
+from infra.core import names, placement, traffic
 from infra.core.chart import Chart, ChartArgs
 from infra.core.component import Component
 from infra.core.namespace import Namespace
@@ -183,21 +183,11 @@ def _taints(pool: NodePool) -> list[dict[str, Any]]:
 def _values(settings: Kueue) -> dict[str, Any]:
     """Return what the chart is told: replicas, spread and priority as of any workload of the platform."""
     image = versions.KUEUE
-    selector = {"matchLabels": names.selector(NAME)}
     return {
         "controllerManager": {
             "replicas": settings.replicas,
             "podDisruptionBudget": {"enabled": True, "minAvailable": settings.replicas - 1},
-            "topologySpreadConstraints": [
-                {
-                    "maxSkew": 1,
-                    "topologyKey": key,
-                    "whenUnsatisfiable": "DoNotSchedule",
-                    "nodeTaintsPolicy": "Honor",
-                    "labelSelector": selector,
-                }
-                for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
-            ],
+            "topologySpreadConstraints": placement.spread(names.selector(NAME)),
             "manager": {
                 "priorityClassName": names.PLATFORM_PRIORITY,
                 "image": {"repository": image.repository, "tag": image.tag, "pullPolicy": "IfNotPresent"},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from infra.settings.capacity.pools import ACCELERATOR, POOL, PURPOSE, ZONE, Amounts, Pool
+from infra.node_labels import ZONE
+from infra.settings.capacity.pools import ACCELERATOR, POOL, PURPOSE, Amounts, Pool
 from infra.settings.capacity.show import amount
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 POOL = "flotilla.dev/pool"
 PURPOSE = "flotilla.dev/purpose"
 ACCELERATOR = "nvidia.com/gpu.product"
-ZONE = "topology.kubernetes.io/zone"
 """Labels of nodes that jobs select by."""
 
 BLOCKING = ("NoSchedule", "NoExecute")

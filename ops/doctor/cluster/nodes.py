@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from infra.node_labels import ZONE
 from ops.doctor.check import Verdicts, check, fail, ok, warn
 from ops.doctor.cluster.objects import holds, labels
 from ops.doctor.cluster.probe import ClusterProbe
-
-ZONE = "topology.kubernetes.io/zone"
 
 
 @check(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pulumi
-import pulumi_kubernetes as k8s
 import yaml
 
 from infra import chart_sources
-from infra.core import names, traffic
+from infra.core import names, placement, traffic
 from infra.core.chart import Chart, ChartArgs
 from infra.core.component import Component
+from infra.core.disruption import disruption_budget
 from infra.core.namespace import Namespace
 from infra.core.parts import metrics
 
@@ -58,16 +58,7 @@ class VolcanoScheduler(Component):
     def _guard(self, name: str, namespace: pulumi.Input[str]) -> None:
         labels = names.labels(name, part_of=PART_OF)
         traffic.network_policy(name, namespace, [metrics(8080)], labels, self.child())
-        k8s.policy.v1.PodDisruptionBudget(
-            name,
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=labels),
-            spec=k8s.policy.v1.PodDisruptionBudgetSpecArgs(
-                max_unavailable=1,
-                unhealthy_pod_eviction_policy="AlwaysAllow",
-                selector=k8s.meta.v1.LabelSelectorArgs(match_labels=names.selector(name)),
-            ),
-            opts=self.child(),
-        )
+        disruption_budget(name, namespace, labels, self.child())
 
 
 def _values(settings: Volcano) -> dict[str, Any]:
@@ -90,7 +81,7 @@ def _values(settings: Volcano) -> dict[str, Any]:
             f"{part}_replicas": settings.replicas,
             f"{part}_resources": settings.resources.as_manifest(),
             f"{part}_podLabels": selector,
-            f"{part}_affinity": {"podAntiAffinity": _apart(selector)},
+            f"{part}_affinity": {"podAntiAffinity": placement.apart(selector)},
         }
     return {"basic": {"image_pull_policy": "IfNotPresent"}, "custom": custom}
 
@@ -106,21 +97,5 @@ def configuration() -> dict[str, Any]:
         "tiers": [
             {"plugins": [{"name": "priority"}, {"name": "gang", "enablePreemptable": False}, {"name": "conformance"}]},
             {"plugins": [{"name": "predicates"}, {"name": "nodeorder"}, {"name": "binpack"}]},
-        ],
-    }
-
-
-def _apart(selector: dict[str, str]) -> dict[str, Any]:
-    """Keep replicas on nodes of their own, and in zones of their own where there are enough."""
-    labels = {"matchLabels": selector}
-    return {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {"labelSelector": labels, "topologyKey": "kubernetes.io/hostname"}
-        ],
-        "preferredDuringSchedulingIgnoredDuringExecution": [
-            {
-                "weight": 100,
-                "podAffinityTerm": {"labelSelector": labels, "topologyKey": "topology.kubernetes.io/zone"},
-            }
         ],
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from infra.components.cluster.node_pools import machines
 from infra.core import names
+from infra.node_labels import ZONE
 from infra.settings.devices import devices_of
 from infra.settings.spans import seconds
 
@@ -45,7 +46,7 @@ class MachineSet:
                 "template": template,
             }
         else:
-            chosen = {CLUSTER_NAME: settings.cluster_name, names.NODE_POOL: pool.name, machines.ZONE: zone}
+            chosen = {CLUSTER_NAME: settings.cluster_name, names.NODE_POOL: pool.name, ZONE: zone}
             template["metadata"] = {"labels": {**labels, **chosen}}
             self.spec = {
                 "clusterName": settings.cluster_name,
@@ -96,7 +97,7 @@ def _reference(template: Template, pool: NodePool) -> dict[str, str]:
 
 
 def _annotations(pool: NodePool, gpu: Gpu, zone: str, least: int, most: int) -> dict[str, str]:
-    labels = {**machines.labels(pool), machines.ZONE: zone, machines.INSTANCE_TYPE: pool.instance_type}
+    labels = {**machines.labels(pool), ZONE: zone, machines.INSTANCE_TYPE: pool.instance_type}
     found = {
         f"{_SIZE}-min-size": str(least),
         f"{_SIZE}-max-size": str(most),

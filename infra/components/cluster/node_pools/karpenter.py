@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from infra.components.cluster.node_pools import machines
+from infra.node_labels import ZONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ def node_pool(pool: NodePool, node_class: NodeClass, zones: Sequence[str], grace
                     "name": pool.name,
                 },
                 "requirements": [
-                    _requirement(machines.ZONE, zones),
+                    _requirement(ZONE, zones),
                     _requirement(machines.INSTANCE_TYPE, [pool.instance_type]),
                     _requirement(CAPACITY_TYPE, machines.capacity_types(pool)),
                 ],

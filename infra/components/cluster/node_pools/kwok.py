@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from infra.components.cluster.node_pools import karpenter, machines
 from infra.components.cluster.node_pools.karpenter import NodeClass
+from infra.node_labels import ZONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,7 +68,7 @@ def _offering(pool: NodePool, zone: str, capacity_type: str) -> dict[str, Any]:
         "Price": round(PRICES[capacity_type] * float(pool.machine.cpu.value), 3),
         "Available": True,
         "Requirements": [
-            {"key": machines.ZONE, "operator": "In", "values": [zone]},
+            {"key": ZONE, "operator": "In", "values": [zone]},
             {"key": karpenter.CAPACITY_TYPE, "operator": "In", "values": [capacity_type]},
         ],
     }

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from infra.settings.quantity import Quantity
 
 EFA = "vpc.amazonaws.com/efa"
-ZONE = "topology.kubernetes.io/zone"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 RACK = f"{names.DOMAIN}/rack"
 FABRIC = f"{names.DOMAIN}/fabric"

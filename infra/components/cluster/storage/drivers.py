@@ -11,6 +11,7 @@ from infra import chart_sources
 from infra.core.chart import Chart, ChartArgs
 from infra.core.chart_source import ChartSource
 from infra.core.component import Component
+from infra.node_labels import HOST, ZONE
 
 if TYPE_CHECKING:
     from infra.settings.models.storage.storage import Driver, Drivers
@@ -71,10 +72,7 @@ def _role(driver: Driver | None) -> Values:
 
 def _spread() -> list[Values]:
     """Spread controllers over zones and hosts; a cluster that has lost a zone may still restart them."""
-    return [
-        {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"}
-        for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
-    ]
+    return [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in (ZONE, HOST)]
 
 
 def _account(name: str, annotations: Values) -> Values:
@@ -133,7 +131,7 @@ def _nfs() -> Values:
     """
     anti_affinity = {
         "labelSelector": {"matchLabels": {"app": "csi-nfs-controller"}},
-        "topologyKey": "kubernetes.io/hostname",
+        "topologyKey": HOST,
     }
     return {
         "controller": {

@@ -15,6 +15,7 @@ from infra.core import names
 from infra.core.chart import Chart, ChartArgs
 from infra.core.component import Component
 from infra.core.namespace import Namespace
+from infra.node_labels import HOST, ZONE
 from infra.settings.models.storage.ceph import CephFs, CephRbd, ExternalCeph, RookCeph
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _cluster(rook: RookCeph) -> Spec:
 
 
 def _mon_zones(rook: RookCeph) -> Spec:
-    return {"failureDomainLabel": "topology.kubernetes.io/zone"} if rook.failure_domain == "zone" else {}
+    return {"failureDomainLabel": ZONE} if rook.failure_domain == "zone" else {}
 
 
 def _nodes(rook: RookCeph) -> Spec:
@@ -173,7 +174,7 @@ def _pool(rook: RookCeph) -> Spec:
 def _file_system(rook: RookCeph, pools: list[str]) -> Spec:
     hosts = {
         "labelSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["rook-ceph-mds"]}]},
-        "topologyKey": "kubernetes.io/hostname",
+        "topologyKey": HOST,
     }
     return {
         "metadataPool": _pool(rook),

@@ -17,6 +17,7 @@ from infra.components.data.databases.recipe import (
 )
 from infra.core import names
 from infra.core.database import Credentials
+from infra.node_labels import HOST
 from infra.settings.models.data.common import Tls
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _configuration(args: ClusterArgs) -> dict[str, str]:
 
 def _cluster(args: ClusterArgs) -> Manifest:
     settings = args.settings
-    hosts = {"labelSelector": {"matchLabels": _instances(args)}, "topologyKey": "kubernetes.io/hostname"}
+    hosts = {"labelSelector": {"matchLabels": _instances(args)}, "topologyKey": HOST}
     return without_nothing(
         replicas=settings.instances,
         mysqlConfigMapName=args.name,

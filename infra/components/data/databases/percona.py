@@ -17,6 +17,7 @@ from infra.components.data.databases.recipe import (
 )
 from infra.core import names
 from infra.core.database import Credentials
+from infra.node_labels import HOST
 from infra.settings.models.data.common import Tls
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _placed(args: ClusterArgs, component: str) -> Manifest:
                     "requiredDuringSchedulingIgnoredDuringExecution": [
                         {
                             "labelSelector": {"matchLabels": _labels(args, component)},
-                            "topologyKey": "kubernetes.io/hostname",
+                            "topologyKey": HOST,
                         }
                     ]
                 },

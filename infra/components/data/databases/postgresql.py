@@ -17,6 +17,7 @@ from infra.components.data.databases.recipe import (
 )
 from infra.core import names
 from infra.core.database import Credentials
+from infra.node_labels import HOST
 from infra.settings.models.data.common import Tls
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _cluster(args: ClusterArgs) -> Manifest:
         affinity={
             "enablePodAntiAffinity": True,
             "podAntiAffinityType": "required",
-            "topologyKey": "kubernetes.io/hostname",
+            "topologyKey": HOST,
             "nodeAffinity": prefer_system_nodes(),
         },
         topologySpreadConstraints=[spread({INSTANCES: args.name})],

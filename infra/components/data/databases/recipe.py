@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from infra.core import names
+from infra.node_labels import ZONE
 
 if TYPE_CHECKING:
     from infra.core.chart_source import ChartSource
@@ -131,7 +132,7 @@ class Recipe:
     metrics: Sequence[Manifest]
 
 
-def spread(instances: Mapping[str, str], key: str = "topology.kubernetes.io/zone") -> Manifest:
+def spread(instances: Mapping[str, str], key: str = ZONE) -> Manifest:
     """Return the constraint that spreads instances evenly, counting only nodes that can be used."""
     return {
         "maxSkew": 1,

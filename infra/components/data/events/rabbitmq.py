@@ -10,9 +10,9 @@ import pulumi_kubernetes as k8s
 from pulumi_kubernetes.apiextensions import CustomResource
 
 from infra import versions
-from infra.components.data.events.placement import spread
 from infra.core import names
 from infra.core.component import Component
+from infra.core.placement import spread
 
 if TYPE_CHECKING:
     from infra.settings.models.data.events import RabbitMqOperator

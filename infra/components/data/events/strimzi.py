@@ -12,10 +12,11 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from infra import chart_sources, versions
 from infra.components.data.events import flows
-from infra.components.data.events.placement import ZONE, spread
 from infra.core import names
 from infra.core.chart import Chart, ChartArgs
 from infra.core.component import Component
+from infra.core.placement import spread
+from infra.node_labels import ZONE
 
 if TYPE_CHECKING:
     from infra.settings.models.data.events import KafkaNodes, Strimzi

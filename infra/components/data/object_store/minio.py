@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from infra.components.data.object_store.access import MINIO
+from infra.node_labels import HOST, ZONE
 
 if TYPE_CHECKING:
     from infra.core.parts import Image
@@ -27,7 +28,7 @@ def spec(store: MinioStore, *, storage_class: str, image: Image) -> Spec:
     Source: https://github.com/minio/operator, `examples/kustomization/base/tenant.yaml` (v7.1.1).
     """
     labels = {"v1.min.io/tenant": MINIO}
-    apart = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
+    apart = {"labelSelector": {"matchLabels": labels}, "topologyKey": HOST}
     return {
         "image": image.reference,
         "configuration": {"name": store.configuration_secret},
@@ -50,7 +51,7 @@ def spec(store: MinioStore, *, storage_class: str, image: Image) -> Spec:
                 "topologySpreadConstraints": [
                     {
                         "maxSkew": 1,
-                        "topologyKey": "topology.kubernetes.io/zone",
+                        "topologyKey": ZONE,
                         "whenUnsatisfiable": "ScheduleAnyway",
                         "labelSelector": {"matchLabels": labels},
                     }

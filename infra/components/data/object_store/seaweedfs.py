@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from infra.components.data.object_store.access import SEAWEED, SEAWEED_PORT
 from infra.components.data.object_store.reads import TEAMS
+from infra.core import placement
+from infra.node_labels import ZONE
 
 if TYPE_CHECKING:
     from infra.core.parts import Image
@@ -58,7 +60,7 @@ def spec(store: SeaweedStore, *, zones: Sequence[str], storage_class: str, image
                 "replicas": store.servers_per_zone,
                 "dataCenter": zone,
                 "rack": zone,
-                "nodeSelector": {"topology.kubernetes.io/zone": zone},
+                "nodeSelector": {ZONE: zone},
                 **disk,
             }
             for zone in zones
@@ -113,12 +115,4 @@ def _identity(name: str, key: str, actions: list[str]) -> dict[str, Any]:
 def _apart(component: str) -> Spec:
     """Keep replicas on different nodes, and if possible in different zones."""
     labels = {"app.kubernetes.io/instance": SEAWEED, "app.kubernetes.io/component": component}
-    term = {"labelSelector": {"matchLabels": labels}}
-    return {
-        "podAntiAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": [{**term, "topologyKey": "kubernetes.io/hostname"}],
-            "preferredDuringSchedulingIgnoredDuringExecution": [
-                {"weight": 100, "podAffinityTerm": {**term, "topologyKey": "topology.kubernetes.io/zone"}}
-            ],
-        }
-    }
+    return {"podAntiAffinity": placement.apart(labels)}

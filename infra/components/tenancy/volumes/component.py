@@ -12,6 +12,7 @@ import pulumi_kubernetes as k8s
 from infra.components.tenancy.volumes.sources import LocalDisk, Mounted, mounted
 from infra.core import names
 from infra.core.component import Component
+from infra.node_labels import HOST
 
 if TYPE_CHECKING:
     from infra.settings.models.storage.storage import AnyClass, Storage
@@ -141,6 +142,6 @@ def _csi(source: Mounted, *, read_only: bool) -> k8s.core.v1.CSIPersistentVolume
 
 
 def _on(node: str) -> k8s.core.v1.VolumeNodeAffinityArgs:
-    here = k8s.core.v1.NodeSelectorRequirementArgs(key="kubernetes.io/hostname", operator="In", values=[node])
+    here = k8s.core.v1.NodeSelectorRequirementArgs(key=HOST, operator="In", values=[node])
     terms = [k8s.core.v1.NodeSelectorTermArgs(match_expressions=[here])]
     return k8s.core.v1.VolumeNodeAffinityArgs(required=k8s.core.v1.NodeSelectorArgs(node_selector_terms=terms))

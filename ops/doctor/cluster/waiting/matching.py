@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from infra.core import names
+from infra.node_labels import ZONE
 from infra.settings.capacity.placement import KNOWN, refusal
-from infra.settings.capacity.pools import ZONE, Amounts
+from infra.settings.capacity.pools import Amounts
 from ops.doctor.cluster.objects import labels
 
 if TYPE_CHECKING:
